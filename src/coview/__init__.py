@@ -4,4 +4,43 @@ The same things seen several ways: cluster them, classify them from a handful of
 one view with another, with topics a person can read.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 __version__ = "0.1.0.dev0"
+
+# Where the public names live. They are imported on first use: scikit-learn alone takes over a
+# second, and `coview --help` or `import coview` should not.
+_HOMES = {
+    "Views": ".data.views",
+    "DataWarning": ".data.validate",
+    "PLSA": ".models.plsa",
+    "DualPLSA": ".models.dual_plsa",
+    "LinkPLSA": ".models.link_plsa",
+    "TopicClassifier": ".classifier",
+}
+_SUBMODULES = ("datasets", "metrics")
+
+__all__ = [*_HOMES, *_SUBMODULES, "__version__"]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from . import datasets as datasets
+    from . import metrics as metrics
+    from .classifier import TopicClassifier as TopicClassifier
+    from .data.validate import DataWarning as DataWarning
+    from .data.views import Views as Views
+    from .models.dual_plsa import DualPLSA as DualPLSA
+    from .models.link_plsa import LinkPLSA as LinkPLSA
+    from .models.plsa import PLSA as PLSA
+
+
+def __getattr__(name: str):
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name], __name__), name)
+    if name in _SUBMODULES:
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

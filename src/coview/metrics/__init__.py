@@ -1,0 +1,12 @@
+"""How good a clustering or a search is."""
+
+from .clustering import clustering_accuracy, normalized_mutual_info, purity
+from .retrieval import match_ranks, similarity
+
+__all__ = [
+    "clustering_accuracy",
+    "match_ranks",
+    "normalized_mutual_info",
+    "purity",
+    "similarity",
+]

@@ -1,0 +1,468 @@
+"""BaseViewsModel: what all models share. A model's own file writes `_problem`."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from . import heldout
+from .assign import nearest_centre, topic_centres
+from .callbacks import CallbackSupportMixin, FitCallbacks, with_callbacks
+from .data.prepare import Prepared, check_fit_memory, prepare, view_weights
+from .data.scaling import learn_scaling
+from .data.validate import (
+    DataWarning,
+    check_not_all_empty,
+    check_topic_labels,
+    check_topics,
+    match_features,
+)
+from .data.views import Views
+from .em.emissions import Topics
+from .em.loop import Fit, fold_in, run_em
+from .em.problem import Problem
+from .em.simplex import pad_topics
+from .em.starts import Start, start_from
+from .em.step import em_step
+from .params import check_choice, check_dtype, check_int, check_n_jobs, check_real, seed_of
+from .progress import progress_bar
+from .runners.threads import ThreadRunner
+
+FOLD_IN_ITERATIONS = 200
+FOLD_IN_TOLERANCE = 1e-4  # largest movement of a share p(z|d) at which a document is at rest
+
+
+class BaseViewsModel(
+    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
+    """Everything but the model itself: input, starts, restarts, folding in, scores.
+
+    A subclass writes `_problem(data, start, rng)`, which says how the views' mixtures, emissions and
+    penalty hang together.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Topics, which are also the clusters of documents.
+    init : {"random", "kmeans"}, ndarray of shape (documents, n_components) or (documents,)
+        Where EM begins: random topics; k-means on tf-idf weighted, length-normalised views; given
+        mixtures p(z|d); or given labels, which are smoothed so that they can still change (-1: unknown).
+    n_init : int, default=1
+        Runs from different random starts; the one with the best objective is kept.
+    max_iter : int, default=200
+        Most iterations of EM in a run.
+    tol : float, default=1e-5
+        A run ends when an iteration changes the objective by less than this share of it. 0 runs
+        all `max_iter` iterations.
+    view_weights : "balanced", sequence of float, or dict of float, default="balanced"
+        Weight of each view's likelihood. "balanced" gives each view the same weighted number of
+        tokens on an average document that has it.
+    scaling : "auto" or None, default="auto"
+        "auto" leaves counts and sparse weights as they are, and brings the features of views that are
+        dense (more than half of the cells non-zero) and real to [0, 1]. Learned in fit, applied in
+        transform.
+    assign : {"argmax", "kmeans"}, default="argmax"
+        How labels are read off the mixtures: the largest share, or k-means on them.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision in which parameters are stored. Sums over documents are in double precision always.
+    random_state : int, Generator, RandomState or None, default=None
+        The same integer gives the same bits, whatever `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads; None uses every core. The result does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar on standard error.
+
+    Attributes
+    ----------
+    components_ : dict of ndarray of shape (n_components, terms)
+        p(w|z) of each view.
+    doc_topic_ : ndarray of shape (documents, n_components)
+        p(z|d) of the training documents; over several mixtures their weighted mean.
+    view_doc_topic_ : dict of ndarray of shape (documents, n_components)
+        The mixture that explains each view.
+    labels_ : ndarray of int of shape (documents,)
+        Topic of each training document. Fold-in (`predict`) may differ where training mixtures are
+        held by pins or penalties.
+    objective_ : float
+        Log-likelihood minus penalty at the end.
+    n_iter_ : int
+        Iterations of the run that was kept.
+    trace_ : Trace
+        The objective and its parts, iteration by iteration, and the outcome of each restart.
+    view_weights_ : dict of float
+        The weights that were used.
+    view_names_, feature_names_ : tuple of str, dict of ndarray or None
+        Names of the views and of their terms.
+    term_counts_ : dict of ndarray of shape (terms,)
+        How often each term occurred in training, after scaling.
+    empty_rows_ : ndarray of int
+        Documents without a single count; their mixture is uniform.
+    n_features_in_ : int
+        Terms of all views together.
+    random_state_used_ : int
+        The seed, also when `random_state` was None.
+    """
+
+    _one_view = False  # a model of a single matrix
+    _schedule = ("both",)
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        init: Any = "random",
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-5,
+        view_weights: Any = "balanced",
+        scaling: str | None = "auto",
+        assign: str = "argmax",
+        dtype: Any = "float32",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.view_weights = view_weights
+        self.scaling = scaling
+        self.assign = assign
+        self.dtype = dtype
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # -- what a model writes ---------------------------------------------------------------
+
+    def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
+        raise NotImplementedError
+
+    def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
+        """Fitted attributes beyond the common ones."""
+        return {}
+
+    # -- fitting ---------------------------------------------------------------------------
+
+    @with_callbacks
+    def fit(self, X, y=None, *, labels=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : Views, dict of matrices, list of matrices, or one matrix of shape (documents, terms)
+            Non-negative counts or weights. Documents may lack views.
+        y : ignored
+            Present for scikit-learn. Labels are given on purpose, through `labels`.
+        labels : array-like of int of shape (documents,), optional
+            Documents whose topic is known: its number, or -1 for the others. Their mixtures do not move.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        views = self._training_views(X)
+        data, learned = self._prepare_training(views, labels)
+        seed = seed_of(self.random_state)
+        try:
+            fits = self._run_restarts(data, seed, views)
+        except KeyboardInterrupt as interrupt:
+            if hasattr(interrupt, "fit"):  # the last complete state stays usable
+                self._keep([interrupt.fit], data, views, learned, seed)
+            raise
+        return self._keep(fits, data, views, learned, seed)
+
+    def _check_parameters(self) -> None:
+        check_int("n_components", self.n_components, 1)
+        check_int("n_init", self.n_init, 1)
+        check_int("max_iter", self.max_iter, 1)
+        check_real("tol", self.tol)
+        check_choice("scaling", self.scaling, ["auto", None])
+        check_choice("assign", self.assign, ["argmax", "kmeans"])
+        check_dtype(self.dtype)
+        check_n_jobs(self.n_jobs)
+
+    def _training_views(self, X) -> Views:
+        views = X if isinstance(X, Views) else Views(X)
+        if self._one_view and views.n_views > 1:
+            raise ValueError(
+                f"{type(self).__name__} models one view; got {views.n_views} "
+                f"({', '.join(views.names)}). Use views.concat() to put them side by side, "
+                "views.select(name) for one of them, or a model of several views such as LinkPLSA."
+            )
+        check_not_all_empty(views.matrices)
+        check_topics(self.n_components, views.n_docs, dict(zip(views.names, views.widths, strict=True)))
+        return views
+
+    def _prepare_training(self, views: Views, labels) -> tuple[Prepared, dict[str, Any]]:
+        scaling = learn_scaling(views.matrices, views.present, self.scaling)
+        data = prepare(views, scaling, check_dtype(self.dtype))
+        weights = view_weights(self.view_weights, data)
+        if labels is not None:
+            labels = check_topic_labels(labels, views.n_docs, self.n_components)
+            labels = labels if (labels >= 0).any() else None
+        data = replace(data, weights=tuple(weights.values()), labels=labels)
+        check_fit_memory(data.matrices, self.n_components, self._n_slots(data), data.dtype.itemsize)
+        learned = {"view_weights_": weights, "scaling_": scaling}
+        return data.cut(columns=True), learned
+
+    def _n_slots(self, data: Prepared) -> int:
+        return 1
+
+    def _run_restarts(self, data: Prepared, seed: int, X) -> list[Fit]:
+        children = np.random.SeedSequence(seed).spawn(self.n_init)
+        total = self.n_init * self.max_iter
+        name = type(self).__name__
+        # one BLAS thread: the number of threads must not change a bit of the result
+        with (
+            ThreadRunner(self.n_jobs) as run,
+            threadpool_limits(1, "blas"),
+            progress_bar(name, total, show=bool(self.verbose)) as advance,
+        ):
+            callbacks = FitCallbacks(self, X, total, lambda p: self._state(p, data))
+            fits = []
+            for i, child in enumerate(children):
+
+                def on_step(n_iter, problem, step, done=i * self.max_iter):
+                    advance(done + n_iter, f"objective {step.objective:.6g}")
+                    return callbacks.after_iteration(problem)
+
+                rng = np.random.default_rng(child)
+                start = start_from(self.init, data, self.n_components, rng)
+                problem = self._problem(data, start, rng)
+                fits.append(
+                    run_em(problem, run, self._schedule, self.max_iter, self.tol, on_step)
+                )
+            callbacks.end()
+        return fits
+
+    def _keep(self, fits, data, views, learned, seed):
+        """Set the fitted attributes, all at the end: a fit that fails leaves the old ones."""
+        best = max(fits, key=lambda fit: fit.objective)  # the first of equals
+        if not best.converged and self.tol > 0 and best.n_iter == self.max_iter:
+            warnings.warn(
+                f"{type(self).__name__} has not converged in {self.max_iter} iterations; "
+                "increase max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        best.trace.restarts = np.array([fit.objective for fit in fits])
+        attributes = {
+            **learned,
+            **self._state(best.problem, data),
+            "view_names_": views.names,
+            "feature_names_": views.features,
+            "n_features_in_": views.shape[1],
+            "term_counts_": _term_counts(data),
+            "empty_rows_": np.flatnonzero(data.empty),
+            "random_state_used_": seed,
+            "objective_": best.objective,
+            "n_iter_": best.n_iter,
+            "trace_": best.trace,
+        }
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        self._label(data, seed)
+        _warn_of_unseen_terms(self.term_counts_)
+        return self
+
+    def _state(self, problem: Problem, data: Prepared) -> dict[str, Any]:
+        """The fitted attributes that make a model able to transform."""
+        k = problem.n_topics
+        mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
+        components = [np.ascontiguousarray(e.by_term[:, :k].T) for e in problem.emissions]
+        return {
+            "components_": dict(zip(data.names, components, strict=True)),
+            "view_doc_topic_": {
+                name: mixtures[slot] for name, slot in zip(data.names, problem.slots, strict=True)
+            },
+            "doc_topic_": self._consensus(mixtures, problem.slots, data),
+            "_n_features_out": k,
+            **self._own_attributes(problem, data),
+        }
+
+    def _consensus(self, mixtures, slots, data: Prepared) -> np.ndarray:
+        """One mixture for each document: the weighted mean over the views it has."""
+        if len(mixtures) == 1:
+            return mixtures[0]
+        weights = data.present * np.array(data.weights)
+        weights[weights.sum(axis=1) == 0] = 1
+        weights /= weights.sum(axis=1, keepdims=True)
+        by_slot = zip(slots, weights.T.astype(data.dtype), strict=True)
+        return sum(weight[:, None] * mixtures[slot] for slot, weight in by_slot)
+
+    def _label(self, data: Prepared, seed: int) -> None:
+        if self.assign == "kmeans":
+            self.topic_centres_ = topic_centres(self.doc_topic_, seed)
+        elif hasattr(self, "topic_centres_"):
+            del self.topic_centres_
+        labels = self._assign(self.doc_topic_)
+        if data.labels is not None:
+            labels = np.where(data.pinned, data.labels, labels)
+        self.labels_ = labels
+
+    def _assign(self, doc_topic: np.ndarray) -> np.ndarray:
+        if self.assign == "kmeans":
+            return nearest_centre(doc_topic, self.topic_centres_)
+        return doc_topic.argmax(axis=1)
+
+    def fit_predict(self, X, y=None, *, labels=None) -> np.ndarray:
+        """Fit, and return `labels_`: the topic of each training document."""
+        return self.fit(X, labels=labels).labels_
+
+    # -- new documents ---------------------------------------------------------------------
+
+    def transform(self, X) -> np.ndarray:
+        """Fold documents in: their mixtures under the fitted topics.
+
+        Parameters
+        ----------
+        X : Views, dict of matrices, or a matrix when the model has one view
+            Any subset of the views the model was fitted on.
+
+        Returns
+        -------
+        doc_topic : ndarray of shape (documents, n_components)
+        """
+        problem, data = self._fold_in(self._new_data(X), self.components_)
+        mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
+        return self._consensus(mixtures, problem.slots, data)
+
+    def predict(self, X) -> np.ndarray:
+        """The topic of each document, after folding it in."""
+        return self._assign(self._plain_transform(X))
+
+    def predict_proba(self, X) -> np.ndarray:
+        """p(z|d) of each document, after folding it in: the same numbers as `transform`."""
+        return self._plain_transform(X)
+
+    def _plain_transform(self, X):
+        # set_output wraps `transform`; inside we want the array
+        return type(self).transform.__wrapped__(self, X)
+
+    def _new_data(self, X) -> Prepared:
+        check_is_fitted(self)
+        views = self._known_views(X)
+        matrices = {}
+        for name, matrix in views.matrices.items():
+            matrices[name] = match_features(
+                matrix,
+                views.features[name],
+                self.feature_names_[name],
+                name,
+                width=self.components_[name].shape[1],
+                owner=type(self).__name__,
+            )
+        views = Views(matrices, present=views.present)
+        data = prepare(views, self.scaling_, check_dtype(self.dtype))
+        return replace(data, weights=tuple(self.view_weights_[n] for n in data.names))
+
+    def _known_views(self, X) -> Views:
+        """X as views of this model, in the model's order."""
+        bare = not isinstance(X, Views | Mapping | list | tuple) or _is_rows(X)
+        if bare and len(self.view_names_) == 1:
+            return Views({self.view_names_[0]: X})
+        views = X if isinstance(X, Views) else Views(X)
+        unknown = [n for n in views.names if n not in self.view_names_]
+        if unknown:
+            raise ValueError(
+                f"{type(self).__name__} was fitted on the views {', '.join(self.view_names_)}; "
+                f"got {', '.join(unknown)} as well. Leave out what the model does not know "
+                "(views.select(...)), or name the matrices as in fit."
+            )
+        return views.select(*(n for n in self.view_names_ if n in views.names))
+
+    def _fold_in(self, data: Prepared, components) -> tuple[Problem, Prepared]:
+        data = data if data.blocks else data.cut(columns=False)
+        uniform = np.full((data.n_docs, self._n_features_out), 1 / self._n_features_out)
+        start = Start("uniform", pad_topics(uniform, data.dtype), ())
+        emissions = [Topics.from_rows(components[n], data.dtype) for n in data.names]
+        problem = self._fold_in_problem(data, emissions, start)
+        with ThreadRunner(self.n_jobs) as run:
+            return fold_in(problem, run, FOLD_IN_ITERATIONS, FOLD_IN_TOLERANCE), data
+
+    def _fold_in_problem(self, data: Prepared, emissions, start: Start) -> Problem:
+        """How new documents hang together; one mixture for all views unless the model says more."""
+        return Problem.of(data, emissions, (start.theta,), (0,) * len(data.names))
+
+    # -- scores ----------------------------------------------------------------------------
+
+    def score(self, X, y=None, *, smoothing: float = 0.01) -> float:
+        """Mean log-likelihood of a token, over all views, after folding the documents in.
+
+        Parameters
+        ----------
+        X : as in `transform`
+        y : ignored
+        smoothing : float, default=0.01
+            Share of the corpus distribution mixed into every topic. Words that never occurred
+            in training are left out, with a warning that gives their share.
+        """
+        data = heldout.without_unseen(self._new_data(X), self.term_counts_)
+        return self._mean_log_likelihood(data, data, smoothing)
+
+    def perplexity(
+        self, X, *, holdout: float = 0.5, smoothing: float = 0.01, random_state: int = 0
+    ) -> float:
+        """exp of minus the mean log-likelihood of tokens that were not used for folding in.
+
+        A share `holdout` of each document's tokens is set aside at random; the document is folded in on
+        the others. See `score` for `smoothing`.
+        """
+        check_real("holdout", holdout, 0.0, 1.0)
+        data = heldout.without_unseen(self._new_data(X), self.term_counts_)
+        seen, held = heldout.split_tokens(data, holdout, seed_of(random_state))
+        return float(np.exp(-self._mean_log_likelihood(seen, held, smoothing)))
+
+    def _mean_log_likelihood(self, seen: Prepared, held: Prepared, smoothing: float) -> float:
+        check_real("smoothing", smoothing, 0.0, 1.0)
+        components = {
+            name: heldout.smoothed(self.components_[name], self.term_counts_[name], smoothing)
+            for name in seen.names
+        }
+        problem, _ = self._fold_in(seen, components)
+        plain = replace(held.cut(columns=False), weights=(1.0,) * len(held.names))
+        problem = replace(problem, blocks=plain.blocks, weights=plain.weights)
+        n_tokens = sum(m.sum(dtype=np.float64) for m in plain.matrices)
+        if n_tokens == 0:
+            raise ValueError("There is nothing to score: no document has a known term.")
+        with ThreadRunner(self.n_jobs) as run:
+            return float(em_step(problem, run, "nothing").log_likelihoods.sum() / n_tokens)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = [str(self.dtype)]
+        return tags
+
+
+def _term_counts(data):
+    counts = (np.asarray(m.sum(axis=0, dtype=np.float64)).ravel() for m in data.matrices)
+    return dict(zip(data.names, counts, strict=True))
+
+
+def _warn_of_unseen_terms(term_counts):
+    for name, counts in term_counts.items():
+        n_unseen = int((counts == 0).sum())
+        if n_unseen:
+            warnings.warn(
+                f"View {name!r}: {n_unseen:,} of {len(counts):,} terms never occur; their "
+                "probability is 0 in every topic.",
+                DataWarning,
+                stacklevel=5,
+            )
+
+
+def _is_rows(X):
+    """Whether a list is one matrix as nested lists of numbers, not a list of views."""
+    return isinstance(X, list | tuple) and bool(len(X)) and np.ndim(X[0]) == 1

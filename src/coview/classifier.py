@@ -1,0 +1,131 @@
+"""TopicClassifier: any model of this package as a semi-supervised classifier."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+
+class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier whose classes are the topics of a model.
+
+    Labelled documents are pinned to the topic of their class and teach the topics what
+    the class looks like in each view; unlabelled ones are placed by EM and help in that.
+
+    Parameters
+    ----------
+    model : estimator of this package
+        Its `n_components` is set to the number of classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    model_ : the fitted model; topic k is class classes_[k]
+    labels_ : ndarray of shape (documents,)
+        The class of each training document, given or found.
+
+    Examples
+    --------
+    >>> from coview import LinkPLSA, TopicClassifier, Views
+    >>> views = Views({
+    ...     "words": [[4, 2, 0, 0], [3, 3, 0, 1], [0, 0, 5, 2], [0, 1, 2, 4]],
+    ...     "links": [[2, 0], [3, 0], [0, 0], [0, 4]],
+    ... })
+    >>> classifier = TopicClassifier(LinkPLSA(random_state=0))
+    >>> classifier.fit(views, ["sport", None, None, "politics"]).labels_.tolist()
+    ['sport', 'sport', 'politics', 'politics']
+    >>> classifier.predict({"words": [[2, 1, 0, 0]]}).tolist()
+    ['sport']
+    """
+
+    def __init__(self, model: Any):
+        self.model = model
+
+    def fit(self, X, y):
+        """Fit on labelled and unlabelled documents.
+
+        Parameters
+        ----------
+        X : as in the model's `fit`
+        y : array-like of shape (documents,)
+            Class labels of any type; None, NaN, or -1 among integers, stand for unlabelled.
+
+        Returns
+        -------
+        self
+        """
+        y = _targets(y, X)
+        known = ~_unlabelled(y)
+        if not known.any():
+            raise ValueError("y has no label: give the class of at least one document.")
+        classes, numbers = np.unique(_plain(y[known]), return_inverse=True)
+        topics = np.full(len(y), -1)
+        topics[known] = numbers
+        self.model_ = clone(self.model).set_params(n_components=len(classes))
+        self.model_.fit(X, labels=topics)
+        self.classes_ = classes
+        self.labels_ = classes[self.model_.labels_]
+        self.n_features_in_ = self.model_.n_features_in_
+        return self
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Probability of each class, in the order of `classes_`."""
+        check_is_fitted(self)
+        return self.model_.predict_proba(X)
+
+    def predict(self, X) -> np.ndarray:
+        """The class of each document."""
+        check_is_fitted(self)
+        return self.classes_[self.model_.predict(X)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = getattr(self.model, "__sklearn_tags__", lambda: None)()
+        if inner is not None:
+            tags.input_tags = inner.input_tags
+        # multinomial topics cannot separate blobs of points, as naive Bayes cannot
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def _targets(y, X):
+    if y is None:
+        raise ValueError(
+            "TopicClassifier requires y to be passed, but the target y is None: "
+            "give a label for each document, None or -1 for unlabelled ones."
+        )
+    y = column_or_1d(y if hasattr(y, "dtype") else np.asarray(y, dtype=_list_dtype(y)), warn=True)
+    n_docs = X.shape[0] if hasattr(X, "shape") else None
+    if n_docs is not None and n_docs != len(y):
+        raise ValueError(f"X has {n_docs} documents but y has {len(y)} labels.")
+    return y
+
+
+def _list_dtype(y):
+    """object for lists that mix labels and None; numpy's own choice otherwise."""
+    return object if any(label is None for label in y) else None
+
+
+def _unlabelled(y):
+    if y.dtype.kind in "iu":
+        return y == -1
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    if y.dtype.kind == "O":
+        return np.array([_is_missing(label) for label in y], bool)
+    return np.zeros(len(y), bool)
+
+
+def _is_missing(label):
+    if label is None or (isinstance(label, float) and np.isnan(label)):
+        return True
+    return isinstance(label, int | np.integer) and not isinstance(label, bool) and label == -1
+
+
+def _plain(labels):
+    """Labels in the narrowest type, so that an object array of strings becomes one of strings."""
+    labels = np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
+    check_classification_targets(labels)
+    return labels

@@ -1,0 +1,114 @@
+r"""Emissions: what the topics of one view say, p(w|z), and how expected counts change it.
+
+An emission is a frozen value with `by_term`, p(w|z) as (terms, topics) padded with zeros (the layout
+the kernels read), and `m_step(grad)`, where grad[w, z] = dL/dp(w|z). The expected counts of EM are
+factor * gradient, for p(w|z) itself and by the chain rule for the factors of p(w|z):
+
+    Topics           p(w|z)  <-  rownorm( p(w|z) * grad )
+    FactoredTopics   p(w|z)   =  sum_y p(y|z) p(w|y)
+                     p(w|y)  <-  rownorm( p(w|y) * sum_z p(y|z) grad(w,z) )
+                     p(y|z)  <-  rownorm( p(y|z) * sum_w p(w|y) grad(w,z) )
+
+so the three factors of DualPLSA and MVPLSA cost the sweep of two, and small dense products after it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from .simplex import limits, pad_topics, padded
+
+
+class Emission(Protocol):
+    """What the engine needs of an emission."""
+
+    n_topics: int
+
+    @property
+    def by_term(self) -> np.ndarray:
+        """p(w|z), (terms, padded topics)."""
+
+    def m_step(self, grad: np.ndarray) -> "Emission":
+        """The emission after an M-step; grad (terms, padded topics) float64 may be overwritten."""
+
+
+@dataclass(frozen=True)
+class Topics:
+    """Free topics: every p(w|z) is a parameter."""
+
+    by_term: np.ndarray
+    n_topics: int
+
+    @classmethod
+    def from_rows(cls, p_w_z: np.ndarray, dtype=np.float32) -> "Topics":
+        """From p(w|z) as (topics, terms)."""
+        return cls(pad_topics(p_w_z.T, dtype), p_w_z.shape[0])
+
+    def m_step(self, grad: np.ndarray) -> "Topics":
+        return Topics(_scaled_to_one(grad, self.by_term), self.n_topics)
+
+
+@dataclass(frozen=True)
+class FactoredTopics:
+    """Topics that share feature topics y: p(w|z) = sum_y p(y|z) p(w|y)."""
+
+    p_y_z: np.ndarray  # (topics, feature topics)
+    p_w_y_by_term: np.ndarray  # (terms, feature topics)
+    n_topics: int
+
+    @classmethod
+    def from_rows(cls, p_y_z: np.ndarray, p_w_y: np.ndarray, dtype=np.float32) -> "FactoredTopics":
+        """From p(y|z) as (topics, feature topics) and p(w|y) as (feature topics, terms)."""
+        by_term = np.ascontiguousarray(p_w_y.T, dtype=dtype)
+        return cls(np.ascontiguousarray(p_y_z, dtype=dtype), by_term, p_y_z.shape[0])
+
+    @cached_property
+    def by_term(self) -> np.ndarray:
+        return pad_topics(self.p_w_y_by_term @ self.p_y_z.T, self.p_y_z.dtype)
+
+    def m_step(self, grad: np.ndarray) -> "FactoredTopics":
+        grad = grad[:, : self.n_topics].astype(self.p_y_z.dtype)
+        by_y = (grad @ self.p_y_z).astype(np.float64)  # dL/dp(w|y)
+        by_zy = (grad.T @ self.p_w_y_by_term).astype(np.float64)  # dL/dp(y|z)
+        p_w_y = _scaled_to_one(by_y, self.p_w_y_by_term)
+        p_y_z = _scaled_to_one(np.ascontiguousarray(by_zy.T), np.ascontiguousarray(self.p_y_z.T)).T
+        return FactoredTopics(np.ascontiguousarray(p_y_z), p_w_y, self.n_topics)
+
+
+def _scaled_to_one(grad, by_term):
+    """by_term * grad with columns summing to one: an M-step for one factor."""
+    from ..kernels.simplex import normalize_topics
+
+    out = np.empty_like(by_term)
+    normalize_topics(grad, by_term, limits(by_term.dtype).tiny, out)
+    return out
+
+
+def split_into_feature_topics(p_w_z, n_feature_topics: int, rng: np.random.Generator):
+    """A start for FactoredTopics whose product is close to the given p(w|z) (topics, terms).
+
+    Feature topic y begins as a perturbed copy of the topics z with z = y modulo the smaller of the
+    two numbers, and 90 % of p(y|z) goes to the feature topics that belong to z. Nothing
+    starts at zero, since EM would keep it there.
+
+    Returns
+    -------
+    p_y_z : ndarray of shape (topics, feature topics)
+    p_w_y : ndarray of shape (feature topics, terms)
+    """
+    n_topics = p_w_z.shape[0]
+    n_groups = min(n_topics, n_feature_topics)
+    group_of_z, group_of_y = np.arange(n_topics) % n_groups, np.arange(n_feature_topics) % n_groups
+    belongs = (group_of_z[:, None] == group_of_y).astype(float)
+    p_w_y = (belongs / belongs.sum(axis=0)).T @ p_w_z
+    p_w_y = p_w_y * rng.uniform(0.5, 1.5, p_w_y.shape)
+    p_y_z = belongs * rng.uniform(0.5, 1.5, belongs.shape)
+    p_y_z = 0.9 * p_y_z / p_y_z.sum(axis=1, keepdims=True) + 0.1 / n_feature_topics
+    return p_y_z, p_w_y / p_w_y.sum(axis=1, keepdims=True)
+
+
+def emission_bytes(n_terms: int, n_topics: int, itemsize: int) -> int:
+    """Memory of one emission during a step: old, new, and the gradient in double precision."""
+    return n_terms * padded(n_topics) * (2 * itemsize + 8)

@@ -1,0 +1,116 @@
+"""The EM loop of every model, and folding in."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..data.blocks import Block
+from .penalty import Penalty
+from .problem import Problem
+from .step import Step, Update, em_step, sweep_view
+from .trace import Trace
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Where a run of EM ended."""
+
+    problem: Problem
+    objective: float
+    n_iter: int
+    converged: bool
+    trace: Trace
+
+
+def run_em(
+    problem: Problem,
+    map_in_order: Callable,
+    schedule: Sequence[Update] = ("both",),
+    max_iter: int = 200,
+    tol: float = 1e-5,
+    on_step: Callable[[int, Problem, Step], bool | None] | None = None,
+) -> Fit:
+    """Iterate until the objective changes by less than tol of itself, or max_iter times.
+
+    An iteration is one pass through `schedule`: ("both",) for joint EM, ("emissions", "thetas") for
+    the alternating scheme. A sweep yields the objective *before* its step; so the state that
+    is returned is the last one whose objective is known, which takes one more sweep at max_iter.
+
+    `on_step(n_iter, problem, step)` is called after each iteration; a true answer ends the run.
+    After a KeyboardInterrupt the last complete state hangs on the exception as `fit`.
+    """
+    steps: list[Step] = []
+    known = problem
+    stop = False
+    try:
+        while True:
+            last = len(steps) == max_iter or stop
+            step = em_step(problem, map_in_order, "nothing" if last else schedule[0])
+            known = problem
+            steps.append(replace(step, problem=None))  # a step holds arrays: keep the scalars only
+            converged = _at_rest(steps, tol)
+            if converged or last:
+                return _fit(known, steps, converged)
+            problem = step.problem
+            for update in schedule[1:]:
+                problem = em_step(problem, map_in_order, update).problem
+            if on_step is not None:
+                stop = bool(on_step(len(steps), problem, step))
+    except KeyboardInterrupt as interrupt:
+        if steps:
+            interrupt.fit = _fit(known, steps, converged=False)
+        raise
+
+
+def _at_rest(steps, tol):
+    if len(steps) < 2 or tol == 0:
+        return False
+    before, now = steps[-2].objective, steps[-1].objective
+    return abs(now - before) <= tol * abs(now)
+
+
+def _fit(problem, steps, converged):
+    trace = Trace.from_steps(steps)
+    return Fit(problem, steps[-1].objective, len(steps) - 1, converged, trace)
+
+
+def fold_in(problem: Problem, map_in_order: Callable, max_iter: int, tol: float) -> Problem:
+    """New mixtures for the documents of a problem whose emissions stay as they are.
+
+    Each document stops on its own, when no share of its mixture moves by more than tol, so
+    its result does not depend on its neighbours. A penalty across documents plays no part.
+    """
+    penalty = problem.penalty if problem.penalty.row_local else Penalty()
+    alone = replace(problem, penalty=penalty)
+
+    def work(block):
+        return _fold_in_block(alone, block, max_iter, tol)
+
+    thetas = [np.empty_like(t) for t in problem.thetas]
+    for block, done in zip(problem.blocks, map_in_order(work, problem.blocks), strict=True):
+        for theta, part in zip(thetas, done, strict=True):
+            theta[block.docs] = part
+    return replace(problem, thetas=tuple(thetas))
+
+
+def _fold_in_block(problem: Problem, block: Block, max_iter: int, tol: float):
+    k = problem.n_topics
+    thetas = [t[block.docs].copy() for t in problem.thetas]
+    present = problem.present[block.docs]
+    moving = np.arange(block.stop - block.start, dtype=np.uint64)
+    for _ in range(max_iter):
+        if not len(moving):
+            break
+        old = tuple(t[moving] for t in thetas)
+        counts = tuple(np.zeros_like(t) for t in old)
+        for v, slot in enumerate(problem.slots):
+            sweep_view(problem, block, v, moving, old[slot], counts[slot])
+        short = (tuple(a[:, :k] for a in arrays) for arrays in (counts, old))
+        new = problem.penalty.m_step(*short, present[moving], None)
+        change = np.zeros(len(moving))
+        for theta, before, after in zip(thetas, old, new, strict=True):
+            change = np.maximum(change, np.abs(after - before[:, :k]).max(axis=1))
+            theta[moving, :k] = after
+        moving = moving[change > tol]
+    return thetas

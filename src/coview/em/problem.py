@@ -1,0 +1,72 @@
+"""What is to be maximised: a model as a value."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..data.blocks import Block
+from ..data.prepare import Prepared
+from .emissions import Emission
+from .penalty import Penalty
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Data and parameters of one model at one moment; a step makes a new one.
+
+    View v is explained by p(w|d) = sum_z thetas[slots[v]][d, z] emissions[v](w|z). All views in one
+    slot is a shared mixture, a slot for each view are mixtures that only the penalty couples.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+        The documents, all views, cut into row ranges.
+    emissions : tuple of Emission
+        One for each view.
+    thetas : tuple of ndarray of shape (documents, padded topics)
+        One for each slot; the columns beyond n_topics are zero.
+    slots : tuple of int
+        Which of the mixtures each view uses.
+    weights : tuple of float
+        Weight of each view's likelihood; counts reach the penalty already weighted.
+    present : ndarray of bool, shape (documents, views)
+        Which views each document has.
+    penalty : Penalty
+    pinned : ndarray of bool, shape (documents,), or None
+        Documents whose mixtures do not move.
+    """
+
+    blocks: tuple[Block, ...] = field(repr=False)
+    emissions: tuple[Emission, ...] = field(repr=False)
+    thetas: tuple[np.ndarray, ...] = field(repr=False)
+    slots: tuple[int, ...]
+    weights: tuple[float, ...]
+    present: np.ndarray = field(repr=False)
+    penalty: Penalty = Penalty()
+    pinned: np.ndarray | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, data: Prepared, emissions, thetas, slots, penalty=None) -> "Problem":
+        """The problem of these parameters on prepared data."""
+        return cls(
+            blocks=data.blocks,
+            emissions=tuple(emissions),
+            thetas=tuple(thetas),
+            slots=tuple(slots),
+            weights=data.weights,
+            present=data.present,
+            penalty=Penalty() if penalty is None else penalty,
+            pinned=data.pinned,
+        )
+
+    @property
+    def n_topics(self) -> int:
+        return self.emissions[0].n_topics
+
+    @property
+    def mixtures(self) -> tuple[np.ndarray, ...]:
+        """The thetas without their padding: views, not copies."""
+        return tuple(theta[:, : self.n_topics] for theta in self.thetas)
+
+    def with_parameters(self, emissions, thetas, penalty) -> "Problem":
+        return replace(self, emissions=emissions, thetas=thetas, penalty=penalty)

@@ -1,0 +1,53 @@
+"""Layout and limits of probability arrays: padding, floors, and rows onto the simplex."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+LANES = 8  # topics are padded to a multiple of this many columns, one vector register
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How small a probability may get in a given precision."""
+
+    floor: float  # p(w|d) of an observed word is taken as at least this
+    tiny: float  # p(z|d) and p(w|z) below this become 0: two of them would multiply to a subnormal
+
+
+def limits(dtype) -> Limits:
+    """The limits of a storage precision.
+
+    >>> limits(np.float32).floor
+    1e-30
+    """
+    if np.dtype(dtype) == np.float32:
+        return Limits(floor=1e-30, tiny=1e-18)
+    return Limits(floor=1e-250, tiny=1e-150)
+
+
+def padded(n_topics: int) -> int:
+    """The number of columns that hold n_topics topics."""
+    return -(-n_topics // LANES) * LANES
+
+
+def pad_topics(rows: np.ndarray, dtype) -> np.ndarray:
+    """A copy of rows (n, topics) with columns of zeros up to the padded width."""
+    out = np.zeros((rows.shape[0], padded(rows.shape[1])), dtype)
+    out[:, : rows.shape[1]] = rows
+    return out
+
+
+def row_normalize(counts: np.ndarray, old: np.ndarray, keep: np.ndarray | None = None):
+    """counts (rows, topics) to sum one, in place; rows without mass, or in `keep`, become `old`.
+
+    >>> counts = np.array([[1.0, 3.0], [0.0, 0.0]])
+    >>> row_normalize(counts, old=np.full((2, 2), 0.5))
+    array([[0.25, 0.75],
+           [0.5 , 0.5 ]])
+    """
+    from ..kernels.simplex import normalize_rows
+
+    keep = np.zeros(len(counts), bool) if keep is None else keep
+    normalize_rows(counts, old, keep, limits(counts.dtype).tiny)
+    return counts

@@ -1,0 +1,49 @@
+"""What happened during a fit."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass
+class Trace:
+    """The objective and its parts, one value an iteration (the state after it).
+
+    Attributes
+    ----------
+    objective : ndarray of shape (n_iter,)
+        Log-likelihood minus penalty.
+    log_likelihood : ndarray of shape (n_iter, n_views)
+        Weighted log-likelihood of each view.
+    penalty : ndarray of shape (n_iter,)
+    n_floored : ndarray of shape (n_iter,)
+        How many observed words had p(w|d) raised to the floor of the precision: 0 in a healthy fit.
+    start_objective : float
+        The objective of the start.
+    restarts : ndarray of shape (n_init,)
+        The final objective of each restart.
+    """
+
+    objective: np.ndarray
+    log_likelihood: np.ndarray
+    penalty: np.ndarray
+    n_floored: np.ndarray
+    start_objective: float
+    restarts: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    @classmethod
+    def from_steps(cls, steps) -> "Trace":
+        """From the steps of a run: the first holds the objective of the start."""
+        first, later = steps[0], steps[1:]
+        return cls(
+            objective=np.array([s.objective for s in later]),
+            log_likelihood=np.array([s.log_likelihoods for s in later]).reshape(
+                len(later), len(first.log_likelihoods)
+            ),
+            penalty=np.array([s.penalty for s in later]),
+            n_floored=np.array([s.n_floored for s in later], dtype=np.int64),
+            start_objective=first.objective,
+        )
+
+    def __len__(self) -> int:
+        return len(self.objective)

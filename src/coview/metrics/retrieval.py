@@ -1,0 +1,48 @@
+"""Search of one view with another, judged by where the right item comes."""
+
+import numpy as np
+
+from ..params import check_choice
+
+
+def similarity(
+    queries: np.ndarray, gallery: np.ndarray, *, kind: str = "hellinger", centre=None
+) -> np.ndarray:
+    """Similarity of each query's mixture to each mixture of the gallery, larger is closer.
+
+    Parameters
+    ----------
+    queries, gallery : ndarray of shape (n, topics)
+    kind : {"hellinger", "cosine", "correlation"}, default="hellinger"
+        Inner product of square roots; cosine; or cosine after subtracting `centre`.
+    centre : pair of ndarray of shape (topics,), optional
+        What "correlation" subtracts from queries and gallery: the mean mixture of the training
+        documents in each view. By default the means of the arrays given.
+
+    Returns
+    -------
+    ndarray of shape (n_queries, n_gallery)
+    """
+    check_choice("kind", kind, ["hellinger", "cosine", "correlation"])
+    if kind == "hellinger":
+        return np.sqrt(queries) @ np.sqrt(gallery).T
+    if kind == "correlation":
+        means = (queries.mean(axis=0), gallery.mean(axis=0)) if centre is None else centre
+        queries, gallery = queries - means[0], gallery - means[1]
+    return _unit(queries) @ _unit(gallery).T
+
+
+def match_ranks(scores: np.ndarray) -> np.ndarray:
+    """Rank (from 1) of item i in the answer to query i; equal scores count half.
+
+    >>> match_ranks(np.array([[0.9, 0.1], [0.8, 0.3]])).tolist()
+    [1.0, 2.0]
+    """
+    own = np.diag(scores)[:, None]
+    better, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1) - 1
+    return 1 + better + equal / 2
+
+
+def _unit(rows):
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)

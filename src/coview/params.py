@@ -1,0 +1,63 @@
+"""Checks of estimator parameters: one wording for all of them."""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def check_int(name: str, value: Any, low: int, what: str = "") -> int:
+    """An integer of at least `low` (booleans are not integers here)."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and value >= low:
+        return int(value)
+    raise ValueError(f"{name} must be an integer of at least {low}{what}; got {value!r}.")
+
+
+def check_real(name: str, value: Any, low: float = 0.0, high: float = np.inf) -> float:
+    """A finite number in [low, high]."""
+    if isinstance(value, Real) and not isinstance(value, bool) and low <= value <= high:
+        if np.isfinite(value):
+            return float(value)
+    bounds = f"of at least {low:g}" if np.isinf(high) else f"between {low:g} and {high:g}"
+    raise ValueError(f"{name} must be a finite number {bounds}; got {value!r}.")
+
+
+def check_choice(name: str, value: Any, choices) -> Any:
+    """One of a few values."""
+    for choice in choices:
+        if value is choice or (isinstance(value, str) and value == choice):
+            return value
+    listed = ", ".join(repr(c) for c in choices)
+    raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+
+
+def check_dtype(value: Any) -> np.dtype:
+    """float32 or float64."""
+    try:
+        dtype = np.dtype(value)
+    except TypeError:
+        dtype = None
+    if dtype in (np.float32, np.float64):
+        return dtype
+    raise ValueError(f"dtype must be float32 or float64; got {value!r}.")
+
+
+def check_n_jobs(value: Any) -> int | None:
+    """None, or an integer other than 0."""
+    if value is None or (isinstance(value, Integral) and value != 0):
+        return value
+    raise ValueError(f"n_jobs must be None or an integer other than 0; got {value!r}.")
+
+
+def seed_of(random_state: Any) -> int:
+    """One integer from which all randomness of a fit follows.
+
+    An integer is itself; a Generator or RandomState is drawn from; None takes fresh entropy.
+    """
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**32))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    return check_int("random_state", random_state, 0, ", a Generator, a RandomState or None")

@@ -1,0 +1,54 @@
+"""Blocks on a pool of threads in this process.
+
+The kernels release the interpreter's lock, so threads suffice. The pool lives as long as the
+`with` block: nothing global that a fork or a second caller could trip over. Kernels run in the
+pool even for one thread: a Ctrl-C in the main thread then arrives as KeyboardInterrupt at once,
+whereas inside compiled code it would surface as SystemError.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from joblib import cpu_count
+
+
+class ThreadRunner:
+    """`with ThreadRunner(n_jobs) as run: run(function, blocks)` yields the results in block order.
+
+    >>> with ThreadRunner(2) as run:
+    ...     list(run(lambda x: x * x, [1, 2, 3]))
+    [1, 4, 9]
+    """
+
+    def __init__(self, n_jobs: int | None = None):
+        self.n_threads = effective_threads(n_jobs)
+
+    def __enter__(self) -> "ThreadRunner":
+        self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="coview")
+        return self
+
+    def __exit__(self, kind, error, traceback) -> None:
+        # after an error or Ctrl-C no further block is begun
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def __call__(self, function: Callable, items: Iterable) -> Iterator:
+        waiting: deque = deque()
+        for item in items:
+            waiting.append(self._pool.submit(function, item))
+            # a bounded window: finished blocks hold gradients until their turn to be added comes
+            if len(waiting) > self.n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def effective_threads(n_jobs: int | None) -> int:
+    """Threads for n_jobs: None is every core this process may use, -2 all but one, and so on.
+
+    >>> effective_threads(3)
+    3
+    """
+    if n_jobs is None:
+        return cpu_count()
+    return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)

@@ -1,0 +1,78 @@
+"""The loop: stopping, tracing, folding in document by document, interruption."""
+
+import numpy as np
+import pytest
+
+from coview.em.loop import fold_in, run_em
+from coview.em.problem import Problem
+from tests.planted import make_case, serial
+
+
+def test_a_positive_tolerance_stops_early_and_zero_never(rng):
+    case = make_case(rng)
+    assert run_em(case.problem(), serial, max_iter=400, tol=1e-3).n_iter < 400
+    assert run_em(case.problem(), serial, max_iter=60, tol=0.0).n_iter == 60
+
+
+def test_on_step_is_told_of_each_iteration_and_can_stop_the_run(rng):
+    seen = []
+
+    def on_step(n_iter, problem, step):
+        assert isinstance(problem, Problem)
+        seen.append(n_iter)
+        return n_iter == 4
+
+    fit = run_em(make_case(rng).problem(), serial, max_iter=50, tol=0.0, on_step=on_step)
+    assert seen == [1, 2, 3, 4]
+    assert fit.n_iter == 4
+
+
+def test_an_interrupted_run_hands_over_its_last_complete_state(rng):
+    def on_step(n_iter, problem, step):
+        if n_iter == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run_em(make_case(rng).problem(), serial, max_iter=50, tol=0.0, on_step=on_step)
+    undisturbed = run_em(make_case(np.random.default_rng(20240)).problem(), serial, max_iter=2, tol=0.0)
+    assert caught.value.fit.objective == undisturbed.objective
+
+
+def test_the_trace_has_the_parts_of_the_objective(rng):
+    trace = run_em(make_case(rng).problem(), serial, max_iter=7, tol=0.0).trace
+    assert trace.log_likelihood.shape == (7, 2)
+    np.testing.assert_array_equal(
+        trace.objective, trace.log_likelihood.sum(axis=1) - trace.penalty
+    )
+    assert trace.start_objective < trace.objective[0]
+    assert (trace.n_floored == 0).all()
+
+
+def test_a_word_that_no_topic_has_is_floored_and_counted(rng):
+    case = make_case(rng, widths=(6,))
+    case.p_w_zs[0][:, 2] = 0
+    expected = (case.Xs[0][:, 2] > 0).sum()
+    assert expected > 0
+    trace = run_em(case.problem(), serial, max_iter=1, tol=0.0).trace
+    assert trace.n_floored[0] == expected
+    assert np.isfinite(trace.objective[0])
+
+
+def test_each_folded_document_stops_on_its_own(rng):
+    case = make_case(rng, absent=True)
+    together = fold_in(case.problem(), serial, max_iter=50, tol=1e-3).mixtures[0]
+    for d in range(len(case.theta)):
+        alone = make_case(np.random.default_rng(20240), absent=True)
+        alone.Xs = [X[[d]] for X in alone.Xs]
+        alone.theta, alone.present = alone.theta[[d]], alone.present[[d]]
+        done = fold_in(alone.problem(), serial, max_iter=50, tol=1e-3)
+        np.testing.assert_array_equal(done.mixtures[0][0], together[d])
+
+
+def test_an_update_of_nothing_changes_nothing(rng):
+    from coview.em.step import em_step
+
+    problem = make_case(rng).problem()
+    after = em_step(problem, serial, "nothing").problem
+    assert after.thetas is problem.thetas
+    assert after.emissions is problem.emissions

@@ -1,0 +1,118 @@
+"""The kernels against plain numpy."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from coview.data.blocks import make_blocks
+from coview.kernels.simplex import normalize_rows, normalize_topics
+from coview.kernels.sweep import add_rows, log_likelihood, sweep_columns, sweep_rows
+
+both = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+
+
+def problem(rng, dtype, n_docs=37, n_terms=900, n_topics=16):
+    # some columns with far more entries than one run of single precision
+    X = sp.random_array((n_docs, n_terms), density=0.3, rng=rng, format="csr", dtype=dtype)
+    theta = rng.dirichlet(np.ones(n_topics), n_docs).astype(dtype)
+    by_term = np.ascontiguousarray(rng.dirichlet(np.ones(n_terms), n_topics).T.astype(dtype))
+    return X, theta, by_term
+
+
+def rows_pass(block, rows, theta, by_term, weight=1.0, floor=1e-30):
+    dtype = theta.dtype
+    part = block.rows[0]
+    prob, ratio = np.zeros_like(part.data), np.zeros_like(part.data)
+    counts = np.zeros_like(theta)
+    n_floored = sweep_rows(
+        rows, part.indptr, part.indices, part.data, theta, by_term,
+        dtype.type(weight), dtype.type(floor), prob, ratio, counts,
+    )  # fmt: skip
+    return prob, ratio, counts, n_floored
+
+
+@both
+def test_the_row_pass_is_the_expected_counts(rng, dtype):
+    X, theta, by_term = problem(rng, dtype)
+    (block,) = make_blocks([X])
+    rows = np.arange(len(theta), dtype=np.uint64)
+    prob, ratio, counts, _ = rows_pass(block, rows, theta, by_term, weight=2.5)
+    dense = X.toarray()
+    p = theta.astype(float) @ by_term.T.astype(float)
+    r = np.where(dense > 0, dense / p, 0)
+    tol = 1e-5 if dtype == np.float32 else 1e-13
+    np.testing.assert_allclose(prob, p[dense > 0], rtol=tol)
+    np.testing.assert_allclose(ratio, r[dense > 0], rtol=tol)
+    np.testing.assert_allclose(counts, 2.5 * theta * (r @ by_term), rtol=tol)
+
+
+@both
+@pytest.mark.parametrize("n_docs", [37, 700])
+def test_the_column_pass_is_the_gradient(rng, dtype, n_docs):
+    X, theta, by_term = problem(rng, dtype, n_docs=n_docs, n_terms=50)
+    X = sp.csr_array(X[:, :48].toarray() * (np.arange(48) % 5 > 0))  # with empty columns
+    by_term = by_term[:48]
+    (block,) = make_blocks([X])
+    rows = np.arange(n_docs, dtype=np.uint64)
+    _, ratio, _, _ = rows_pass(block, rows, theta, by_term)
+    cols = block.columns[0]
+    grad = np.full((len(cols.terms), theta.shape[1]), np.nan, dtype)
+    sweep_columns(cols.colptr, cols.rows, cols.position, ratio, theta, grad)
+    full = np.zeros((48, theta.shape[1]))
+    add_rows(full, cols.terms, grad)
+    r = sp.csr_array((ratio.astype(float), X.indices, X.indptr), shape=X.shape)
+    np.testing.assert_allclose(full, r.T @ theta.astype(float), rtol=2e-6)
+    assert (full[::5] == 0).all()
+
+
+@both
+def test_a_subset_of_rows_gives_the_same_bits(rng, dtype):
+    X, theta, by_term = problem(rng, dtype)
+    (block,) = make_blocks([X])
+    every = np.arange(len(theta), dtype=np.uint64)
+    _, _, counts, _ = rows_pass(block, every, theta, by_term)
+    some = np.array([3, 4, 20, 36], dtype=np.uint64)
+    _, _, part, _ = rows_pass(block, some, theta[some], by_term)
+    np.testing.assert_array_equal(part, counts[some])
+
+
+@both
+def test_a_vanishing_probability_is_floored_and_counted(rng, dtype):
+    X, theta, by_term = problem(rng, dtype)
+    by_term[5] = 0
+    (block,) = make_blocks([X])
+    rows = np.arange(len(theta), dtype=np.uint64)
+    prob, _, counts, n_floored = rows_pass(block, rows, theta, by_term)
+    assert n_floored == (X.toarray()[:, 5] > 0).sum() > 0
+    assert prob.min() == dtype(1e-30)
+    assert np.isfinite(counts).all()
+
+
+@both
+@pytest.mark.parametrize("size", [0, 1, 255, 256, 1000])
+def test_the_log_likelihood_is_that_of_numpy(rng, dtype, size):
+    prob = np.exp(-80 * rng.random(size)).astype(dtype)
+    prob[: size // 7] = 1
+    data = rng.integers(1, 9, size).astype(dtype)
+    expected = float(data.astype(float) @ np.log(prob.astype(float)))
+    assert log_likelihood(data, prob) == pytest.approx(expected, rel=1e-13, abs=1e-12)
+
+
+def test_rows_without_mass_or_kept_stay_as_they_were(rng):
+    counts = np.array([[1.0, 3.0], [0.0, 0.0], [5.0, 5.0]])
+    old = np.array([[0.5, 0.5], [0.1, 0.9], [1.0, 0.0]])
+    normalize_rows(counts, old, np.array([False, False, True]), 1e-150)
+    np.testing.assert_array_equal(counts, [[0.25, 0.75], [0.1, 0.9], [1.0, 0.0]])
+
+
+def test_shares_that_would_multiply_to_subnormals_become_zero():
+    counts = np.array([[1.0, 1e-20]], dtype=np.float32)
+    normalize_rows(counts, counts.copy(), np.array([False]), 1e-18)
+    np.testing.assert_array_equal(counts, [[1, 0]])
+
+
+def test_a_topic_without_mass_stays_as_it_was():
+    by_term = np.array([[0.5, 0.2], [0.5, 0.8]])
+    out = np.empty_like(by_term)
+    normalize_topics(np.array([[1.0, 0.0], [3.0, 0.0]]), by_term, 1e-150, out)
+    np.testing.assert_allclose(out, [[0.25, 0.2], [0.75, 0.8]])
