@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -443,6 +444,7 @@ class BaseViewsModel(
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = [str(self.dtype)]
+        tags.classifier_tags = ClassifierTags()  # scikit-learn looks here when there is predict_proba
         return tags
 
 
@@ -452,15 +454,14 @@ def _term_counts(data):
 
 
 def _warn_of_unseen_terms(term_counts):
-    for name, counts in term_counts.items():
-        n_unseen = int((counts == 0).sum())
-        if n_unseen:
-            warnings.warn(
-                f"View {name!r}: {n_unseen:,} of {len(counts):,} terms never occur; their "
-                "probability is 0 in every topic.",
-                DataWarning,
-                stacklevel=5,
-            )
+    unseen = {name: int((counts == 0).sum()) for name, counts in term_counts.items()}
+    listed = [f"{n:,} of view {name!r}" for name, n in unseen.items() if n]
+    if listed:
+        warnings.warn(
+            f"Terms that never occur have probability 0 in every topic: {', '.join(listed)}.",
+            DataWarning,
+            stacklevel=5,
+        )
 
 
 def _is_rows(X):

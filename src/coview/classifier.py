@@ -18,6 +18,8 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     model : estimator of this package
         Its `n_components` is set to the number of classes.
+    unlabelled : int or None, default=-1
+        Number that stands for an unlabelled document, besides None and NaN. None if it is a class.
 
     Attributes
     ----------
@@ -40,8 +42,9 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ['sport']
     """
 
-    def __init__(self, model: Any):
+    def __init__(self, model: Any, *, unlabelled: int | None = -1):
         self.model = model
+        self.unlabelled = unlabelled
 
     def fit(self, X, y):
         """Fit on labelled and unlabelled documents.
@@ -50,16 +53,19 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ----------
         X : as in the model's `fit`
         y : array-like of shape (documents,)
-            Class labels of any type; None, NaN, or -1 among integers, stand for unlabelled.
+            Class labels of any type; None, NaN and -1 (see `unlabelled`) stand for unlabelled.
 
         Returns
         -------
         self
         """
-        y = _targets(y, X)
-        known = ~_unlabelled(y)
+        y = _targets(y)
+        known = ~_unlabelled(y, self.unlabelled)
         if not known.any():
-            raise ValueError("y has no label: give the class of at least one document.")
+            raise ValueError(
+                "Input y contains NaN, None or the unlabelled marker only: give the class of at "
+                "least one document."
+            )
         classes, numbers = np.unique(_plain(y[known]), return_inverse=True)
         topics = np.full(len(y), -1)
         topics[known] = numbers
@@ -90,38 +96,33 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _targets(y, X):
+def _targets(y):
+    """y as a one-dimensional array; lists that mix labels and None stay as they are."""
     if y is None:
         raise ValueError(
             "TopicClassifier requires y to be passed, but the target y is None: "
             "give a label for each document, None or -1 for unlabelled ones."
         )
-    y = column_or_1d(y if hasattr(y, "dtype") else np.asarray(y, dtype=_list_dtype(y)), warn=True)
-    n_docs = X.shape[0] if hasattr(X, "shape") else None
-    if n_docs is not None and n_docs != len(y):
-        raise ValueError(f"X has {n_docs} documents but y has {len(y)} labels.")
+    y = column_or_1d(np.asarray(y), warn=True)
+    if y.dtype.kind == "f" and np.isinf(y).any():
+        raise ValueError("Input y contains infinity; class labels must be finite, NaN is unlabelled.")
     return y
 
 
-def _list_dtype(y):
-    """object for lists that mix labels and None; numpy's own choice otherwise."""
-    return object if any(label is None for label in y) else None
-
-
-def _unlabelled(y):
-    if y.dtype.kind in "iu":
-        return y == -1
-    if y.dtype.kind == "f":
-        return np.isnan(y)
+def _unlabelled(y, marker):
     if y.dtype.kind == "O":
-        return np.array([_is_missing(label) for label in y], bool)
-    return np.zeros(len(y), bool)
+        return np.array([_is_missing(label, marker) for label in y], bool)
+    missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), bool)
+    if marker is not None and y.dtype.kind in "iuf":
+        missing |= y == marker
+    return missing
 
 
-def _is_missing(label):
+def _is_missing(label, marker):
     if label is None or (isinstance(label, float) and np.isnan(label)):
         return True
-    return isinstance(label, int | np.integer) and not isinstance(label, bool) and label == -1
+    number = isinstance(label, int | float | np.number) and not isinstance(label, bool)
+    return number and marker is not None and label == marker
 
 
 def _plain(labels):

@@ -145,12 +145,16 @@ class _Document:
             x[q] = np.maximum(-difference, 0) + 0.05
         return x
 
-    def derivatives(self, x):
-        grad, hess = np.zeros(self.n), np.zeros((self.n, self.n))
+    def logs(self):
+        """The weights of the logarithms: Q for the rows, 0 for p and q."""
+        weights = np.zeros(self.n)
         for v in self.free:
-            at = self.place(v)
-            grad[at] += self.counts[v] / x[at]
-            hess[at, at] -= self.counts[v] / x[at] ** 2
+            weights[self.place(v)] = self.counts[v]
+        return weights
+
+    def derivatives(self, x):
+        """Gradient and Hessian of minus the couplings."""
+        grad, hess = np.zeros(self.n), np.zeros((self.n, self.n))
         for j, (v, w) in enumerate(self.pairs):
             if self.kind == "l1":
                 grad[np.concatenate(self.slack_places(j))] -= self.lam[v, w]
@@ -201,7 +205,11 @@ def _solve_group(counts, lam, kind, fixed):
         return np.array([fixed[v] for v in range(len(counts))]), 0.0
     scale = max(1.0, counts[document.free].sum() + lam.max())
     x, gap = interior_point.maximise(
-        document.derivatives, *document.constraints(), document.start(), TOLERANCE * scale
+        document.logs(),
+        document.derivatives,
+        *document.constraints(),
+        document.start(),
+        TOLERANCE * scale,
     )
     if gap > REQUIRED * scale:
         raise RuntimeError(f"certificate {gap:.1e} of the H-step, scale {scale:.1e}")

@@ -1,0 +1,139 @@
+"""How names that come from data, numbers and whole containers are shown to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from coview.data.views import Views
+
+
+def show(name: object, width: int = 60) -> str:
+    r"""Text that is safe on a terminal and in a log: control characters escaped, long text cut.
+
+    Examples
+    --------
+    >>> print(show("a\x1b[31mred\n"))
+    a\x1b[31mred\n
+    >>> show("x" * 100, width=5)
+    'xxxxx...'
+    """
+    text = str(name)
+    if len(text) > width:
+        text = text[:width] + "..."
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def quoted(name: object) -> str:
+    """The shown name in single quotes."""
+    return f"'{show(name)}'"
+
+
+def listing(names: Iterable[object], most: int = 5) -> str:
+    """The first few names, quoted, and how many there are if not all are shown.
+
+    Examples
+    --------
+    >>> listing(["a", "b", "c"], most=2)
+    "'a', 'b', ... (3 in all)"
+    """
+    names = list(names)
+    text = ", ".join(quoted(name) for name in names[:most])
+    return text if len(names) <= most else f"{text}, ... ({len(names):,} in all)"
+
+
+def plural(count: int, noun: str) -> str:
+    """A number with its noun: `1 view`, `1,200 documents`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def describe(views: Views) -> str:
+    """What is in a container, as a few lines of text."""
+    title = f"Views: {plural(views.n_docs, 'document')}, {plural(views.n_views, 'view')}"
+    rows = _rows(views)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    # the name is flush left, the numbers are flush right, the last column is free text
+    lines = [
+        f"  {name:<{widths[0]}}  {terms:>{widths[1]}}  {filled:>{widths[2]}}  {documents}"
+        for name, terms, filled, documents in rows
+    ]
+    return "\n".join([title, *lines, f"  {_notes(views)}"])
+
+
+def describe_html(views: Views) -> str:
+    """The same as a small table; everything that comes from data is escaped."""
+    title, *_, notes = describe(views).splitlines()
+    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in _rows(views))
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    return f"<p>{escape(title)}</p><table>{body}</table><p>{escape(notes.strip())}</p>"
+
+
+def _rows(views: Views) -> list[tuple[str, str, str, str]]:
+    present = views.present.sum(axis=0)
+    return [
+        (
+            show(name, 30),
+            plural(matrix.shape[1], "term"),
+            f"{plural(matrix.nnz, 'non-zero')} ({_share(matrix)})",
+            _documents(int(count), views.n_docs),
+        )
+        for (name, matrix), count in zip(views.matrices.items(), present, strict=True)
+    ]
+
+
+def _share(matrix: Any) -> str:
+    return f"{100 * matrix.nnz / (matrix.shape[0] * matrix.shape[1]):.1f} %"
+
+
+def _documents(present: int, total: int) -> str:
+    absent = total - present
+    if absent == 0:
+        return "all documents"
+    return f"{plural(present, 'document')} ({absent:,} {'lacks' if absent == 1 else 'lack'} it)"
+
+
+def _notes(views: Views) -> str:
+    named = [name for name, features in views.features.items() if features is not None]
+    features = "all views" if len(named) == views.n_views else ", ".join(show(n, 30) for n in named)
+    ids = "no" if views.ids is None else "yes"
+    return f"labels: {_labels(views)}; ids: {ids}; feature names: {features or 'no'}"
+
+
+def _labels(views: Views) -> str:
+    if views.labels is None:
+        return "no"
+    labels = views.labels.tolist()
+    classes = set(labels) - {None, -1}
+    unlabelled = sum(label is None or label == -1 for label in labels)
+    shown = sorted(classes) if views.label_names is None else views.label_names
+    some = ", ".join(show(name, 20) for name in shown[:3]) + (", ..." if len(shown) > 3 else "")
+    count = f"{len(classes):,} {'class' if len(classes) == 1 else 'classes'}"
+    return f"{count}{f' ({some})' if some else ''}, {unlabelled:,} unlabelled"
+
+
+def place(
+    row: int | None = None,
+    column: int | None = None,
+    ids: np.ndarray | None = None,
+    features: np.ndarray | None = None,
+) -> str:
+    """Where something was found: row and column, with the document's id and the feature's name.
+
+    Examples
+    --------
+    >>> place(1, 0, ids=["d1", "d2"])
+    "row 1, column 0, counting from 0 (document 'd2')"
+    """
+    numbers = [f"{w} {n:,}" for w, n in (("row", row), ("column", column)) if n is not None]
+    known = [
+        f"{word} {quoted(names[index])}"
+        for word, names, index in (("document", ids, row), ("feature", features, column))
+        # the lengths are checked later than the values, so a name may be missing
+        if names is not None and index is not None and index < len(names)
+    ]
+    words = f"{', '.join(numbers)}, counting from 0"
+    return f"{words} ({', '.join(known)})" if known else words

@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+
+from coview import Views
+from coview.data import blocks
+from coview.datasets import make_views
+from tests.contracts.models import MODELS
+
+
+def pytest_generate_tests(metafunc):
+    if "entry" in metafunc.fixturenames:
+        metafunc.parametrize("entry", MODELS, ids=str)
+
+
+@pytest.fixture(scope="session")
+def all_views():
+    """Planted topics in three views; some documents lack views."""
+    views = make_views(80, 3, [30, 20, 25], doc_length=40, missing=0.2, random_state=3)
+    seen = {n: m[:, m.sum(axis=0) > 3] for n, m in views.matrices.items()}
+    return Views(seen, labels=views.labels, present=views.present)
+
+
+@pytest.fixture
+def views(entry, all_views):
+    """Data for the model at hand: all views, or one with every document."""
+    if not entry.one_view:
+        return all_views
+    name = all_views.names[0]
+    has = np.flatnonzero(all_views.present[:, 0])
+    return Views({name: all_views[has][name]}, labels=all_views.labels[has])
+
+
+@pytest.fixture
+def many_blocks(monkeypatch):
+    """Cut even small data into many blocks."""
+    monkeypatch.setattr(blocks, "MIN_NONZEROS", 50)
+    monkeypatch.setattr(blocks, "MAX_NONZEROS", 60)

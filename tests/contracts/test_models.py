@@ -1,0 +1,276 @@
+"""What every model promises."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from coview import DataWarning, Views
+from coview.data.blocks import cut
+
+
+def mixtures_of(model):
+    return {"doc_topic": model.doc_topic_, **model.view_doc_topic_}
+
+
+def assert_same_bits(a, b):
+    assert a.objective_ == b.objective_
+    np.testing.assert_array_equal(a.doc_topic_, b.doc_topic_)
+    for name in a.components_:
+        np.testing.assert_array_equal(a.components_[name], b.components_[name])
+        np.testing.assert_array_equal(a.view_doc_topic_[name], b.view_doc_topic_[name])
+
+
+@pytest.mark.parametrize("init", ["random", "kmeans"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_the_objective_never_falls(entry, views, init, dtype):
+    if not entry.monotone:
+        pytest.skip("the paper's step does not promise ascent")
+    trace = entry(init=init, dtype=dtype, max_iter=40).fit(views).trace_
+    steps = np.diff([trace.start_objective, *trace.objective])
+    slack = 1e-12 if dtype == "float64" else 1e-6
+    assert steps.min() >= -slack * abs(trace.objective[-1])
+    assert steps.max() > 0
+
+
+def test_rows_sum_to_one(entry, views):
+    model = entry(dtype="float32").fit(views)
+    arrays = [*model.components_.values(), *mixtures_of(model).values(), model.transform(views)]
+    for array in arrays:
+        assert (array >= 0).all()
+        np.testing.assert_allclose(array.sum(axis=1, dtype=float), 1, rtol=1e-5)
+
+
+def test_shapes_and_attributes(entry, views):
+    model = entry().fit(views)
+    assert model.doc_topic_.shape == (len(views), 3)
+    assert set(model.components_) == set(model.view_doc_topic_) == set(views.names)
+    for name, width in zip(views.names, views.widths, strict=True):
+        assert model.components_[name].shape == (3, width)
+    assert model.labels_.shape == (len(views),)
+    assert model.n_iter_ == len(model.trace_.objective) == 12
+    assert model.trace_.objective[-1] == model.objective_
+    assert model.n_features_in_ == sum(views.widths)
+    assert list(model.get_feature_names_out()) == [
+        f"{entry.cls.__name__.lower()}{k}" for k in range(3)
+    ]
+
+
+def test_permuting_documents_permutes_the_result(entry, views, rng):
+    start = rng.dirichlet(np.ones(3), len(views))
+    order = rng.permutation(len(views))
+    model = entry(init=start).fit(views)
+    other = entry(init=start[order]).fit(views[order])
+    np.testing.assert_allclose(other.doc_topic_, model.doc_topic_[order], atol=1e-9)
+    for name in views.names:
+        np.testing.assert_allclose(other.components_[name], model.components_[name], atol=1e-9)
+
+
+def test_permuting_terms_permutes_the_topics(entry, views, rng):
+    start = rng.dirichlet(np.ones(3), len(views))
+    orders = {n: rng.permutation(w) for n, w in zip(views.names, views.widths, strict=True)}
+    shuffled = Views({n: m[:, orders[n]] for n, m in views.matrices.items()}, present=views.present)
+    model, other = entry(init=start), entry(init=start)
+    if hasattr(model, "n_feature_topics"):
+        pytest.skip("feature topics are shaken word by word, so the start depends on the order")
+    model.fit(views)
+    other.fit(shuffled)
+    np.testing.assert_allclose(other.doc_topic_, model.doc_topic_, atol=1e-9)
+    for name in views.names:
+        np.testing.assert_allclose(
+            other.components_[name], model.components_[name][:, orders[name]], atol=1e-9
+        )
+
+
+def test_permuting_views_changes_nothing(entry, views, rng):
+    if entry.one_view:
+        pytest.skip("a model of one view")
+    start = rng.dirichlet(np.ones(3), len(views))
+    model = entry(init=start)
+    if hasattr(model, "n_feature_topics"):
+        pytest.skip("feature topics are shaken view by view, so the start depends on the order")
+    model.fit(views)
+    other = entry(init=start).fit(views.select(*reversed(views.names)))
+    np.testing.assert_allclose(other.doc_topic_, model.doc_topic_, atol=1e-9)
+    for name in views.names:
+        np.testing.assert_allclose(other.components_[name], model.components_[name], atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_same_seed_same_bits_for_any_number_of_threads(entry, views, many_blocks, dtype):
+    assert len(cut(list(views.matrices.values()))) > 8
+    models = [entry(n_jobs=n, dtype=dtype).fit(views) for n in (1, 2, 4)]
+    for other in models[1:]:
+        assert_same_bits(models[0], other)
+        np.testing.assert_array_equal(models[0].transform(views), other.transform(views))
+
+
+def test_many_blocks_give_the_result_of_one(entry, views, monkeypatch, request):
+    whole = entry().fit(views)
+    request.getfixturevalue("many_blocks")
+    np.testing.assert_allclose(entry().fit(views).doc_topic_, whole.doc_topic_, atol=1e-9)
+
+
+def test_pins_do_not_move(entry, views):
+    labels = np.where(np.arange(len(views)) % 3 == 0, views.labels, -1)
+    model = entry().fit(views, labels=labels)
+    pinned = labels >= 0
+    for mixture in mixtures_of(model).values():
+        np.testing.assert_array_equal(mixture[pinned], np.eye(3)[labels[pinned]])
+    np.testing.assert_array_equal(model.labels_[pinned], labels[pinned])
+    assert (model.labels_ == views.labels).mean() > 0.8
+
+
+def test_no_label_at_all_is_unsupervised_to_the_bit(entry, views):
+    assert_same_bits(entry().fit(views), entry().fit(views, labels=np.full(len(views), -1)))
+
+
+def test_all_documents_labelled(entry, views):
+    model = entry().fit(views, labels=views.labels)
+    np.testing.assert_array_equal(model.labels_, views.labels)
+    assert (model.predict(views) == views.labels).mean() > 0.8
+
+
+def test_y_is_ignored(entry, views):
+    assert_same_bits(entry().fit(views), entry().fit(views, views.labels))
+
+
+def test_empty_documents_get_the_uniform_mixture(entry, views, rng):
+    matrices = {n: m.toarray() for n, m in views.matrices.items()}
+    for matrix in matrices.values():
+        matrix[[2, 5]] = 0
+    for init in ("random", "kmeans", rng.dirichlet(np.ones(3), len(views))):
+        model = entry(init=init).fit(matrices)
+        assert set(model.empty_rows_) >= {2, 5}
+        np.testing.assert_allclose(model.doc_topic_[[2, 5]], 1 / 3, atol=1e-12)
+    np.testing.assert_allclose(model.transform(matrices)[[2, 5]], 1 / 3, atol=1e-12)
+
+
+def test_terms_that_never_occur_get_probability_zero_and_a_warning(entry, views):
+    matrices = {n: m.toarray() for n, m in views.matrices.items()}
+    name = views.names[0]
+    matrices[name][:, 4] = 0
+    with pytest.warns(DataWarning, match=f"never occur .*: 1 of view '{name}'"):
+        model = entry().fit(matrices)
+    assert (model.components_[name][:, 4] == 0).all()
+    new = {name: np.eye(views.widths[0])[[4]] * 7}  # a document of nothing but that term
+    np.testing.assert_allclose(model.transform(new), 1 / 3, atol=1e-12)
+
+
+def test_any_subset_of_the_views_can_be_folded_in(entry, views):
+    model = entry(max_iter=60).fit(views)
+    for name in views.names:
+        has = views[np.flatnonzero(views.present[:, list(views.names).index(name)])]
+        mixture = model.transform({name: has[name]})
+        assert mixture.shape == (len(has), 3)
+        same = mixture.argmax(axis=1) == model.transform(has).argmax(axis=1)
+        assert same.mean() > 0.7
+
+
+def test_an_unknown_view_is_refused_by_name(entry, views):
+    model = entry().fit(views)
+    with pytest.raises(ValueError, match="got smell as well"):
+        model.transform({views.names[0]: views[views.names[0]], "smell": np.ones((len(views), 2))})
+
+
+def test_a_subset_is_transformed_as_within_the_whole(entry, views):
+    model = entry(dtype="float32").fit(views)
+    rows = np.array([3, 7, 11, 40])
+    np.testing.assert_array_equal(model.transform(views[rows]), model.transform(views)[rows])
+
+
+def test_fit_transform_is_fit_then_transform(entry, views):
+    np.testing.assert_array_equal(
+        entry().fit_transform(views), entry().fit(views).transform(views)
+    )
+
+
+def test_fit_predict_gives_the_training_labels(entry, views):
+    np.testing.assert_array_equal(entry().fit_predict(views), entry().fit(views).labels_)
+
+
+def test_identical_documents_get_identical_mixtures(entry, views):
+    doubled = views[np.r_[np.arange(len(views)), 0, 0]]
+    mixture = entry().fit(doubled).transform(doubled)
+    np.testing.assert_array_equal(mixture[-1], mixture[0])
+    np.testing.assert_array_equal(mixture[-2], mixture[0])
+
+
+def test_one_topic_is_the_corpus_distribution(entry, views):
+    model = entry(n_components=1).fit(views)
+    for name, matrix in views.matrices.items():
+        counts = np.asarray(matrix.sum(axis=0)).ravel()
+        np.testing.assert_allclose(model.components_[name][0], counts / counts.sum(), atol=1e-9)
+    assert (model.doc_topic_ == 1).all()
+
+
+def test_one_document_can_be_fitted(entry, views):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        model = entry(n_components=1).fit(views[[0]])
+    assert model.doc_topic_.shape == (1, 1)
+
+
+def test_planted_topics_are_found(entry, views):
+    from coview.metrics import clustering_accuracy
+
+    model = entry(max_iter=200, tol=1e-6, n_init=3).fit(views)
+    assert clustering_accuracy(views.labels, model.labels_) > 0.85
+
+
+def test_restarts_keep_the_best_objective(entry, views):
+    model = entry(n_init=4).fit(views)
+    assert len(model.trace_.restarts) == 4
+    assert model.objective_ == model.trace_.restarts.max()
+    assert len(set(model.trace_.restarts)) > 1
+
+
+def test_kmeans_on_the_mixtures_gives_labels_of_the_topics(entry, views):
+    model = entry(assign="kmeans", max_iter=60).fit(views)
+    plain = entry(max_iter=60).fit(views)
+    assert (model.labels_ == plain.labels_).mean() > 0.8
+    assert (model.predict(views) == plain.predict(views)).mean() > 0.8
+
+
+def test_clone_copy_and_pickle(entry, views):
+    model = entry().fit(views)
+    assert clone(model).get_params().keys() == model.get_params().keys()
+    for again in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(again.transform(views), model.transform(views))
+
+
+def test_fitting_again_forgets_the_first_fit(entry, views):
+    model = entry(assign="kmeans").fit(views[:40])
+    model.set_params(assign="argmax").fit(views)
+    assert_same_bits(model, entry().fit(views))
+    assert not hasattr(model, "topic_centres_")
+
+
+def test_a_failing_fit_leaves_the_fitted_state(entry, views):
+    model = entry().fit(views)
+    before = model.transform(views)
+    with pytest.raises(ValueError, match="n_components"):
+        model.set_params(n_components=0).fit(views)
+    np.testing.assert_array_equal(model.transform(views), before)
+
+
+def test_scores_are_finite_and_a_better_fit_scores_better(entry, views):
+    long, short = entry(max_iter=80).fit(views), entry(max_iter=1).fit(views)
+    assert short.score(views) < long.score(views) < 0
+    assert 1 < long.perplexity(views) < short.perplexity(views)
+
+
+def test_set_output_gives_a_data_frame(entry, views):
+    frame = entry().set_output(transform="pandas").fit(views).transform(views)
+    assert list(frame.columns)[0].endswith("0")
+    assert frame.shape == (len(views), 3)
+
+
+def test_transform_does_not_change_the_data(entry, views):
+    before = {n: m.toarray() for n, m in views.matrices.items()}
+    entry().fit(views).transform(views)
+    for name, dense in before.items():
+        np.testing.assert_array_equal(views[name].toarray(), dense)

@@ -1,0 +1,22 @@
+"""scikit-learn's own checks, on a plain matrix."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from coview import TopicClassifier
+from tests.contracts.models import MODELS
+
+# four topics since the checks have four classes, more than some of their data have columns
+pytestmark = pytest.mark.filterwarnings("ignore::coview.DataWarning")
+
+# converges on the checks' tiny data, so that no warning gets in the way
+PARAMS = {"random_state": 0, "max_iter": 300, "tol": 1e-3, "n_components": 4}
+
+ESTIMATORS = [entry.cls(**{**dict(entry.options), **PARAMS}) for entry in MODELS]
+# one check has the classes -1 and 1, which by default would be "unlabelled" and one class
+ESTIMATORS.append(TopicClassifier(MODELS[0].cls(**PARAMS), unlabelled=None))
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_estimator_checks(estimator, check):
+    check(estimator)
