@@ -337,7 +337,7 @@ def test_texts_are_an_error_with_advice(texts):  # 27
 def test_other_objects_are_a_type_error_in_the_usual_words():  # 27
     bad = X.astype(object)
     bad[0, 0] = {"foo": "bar"}
-    with pytest.raises(TypeError, match="argument must be .* string.* number.*row 0, column 0"):
+    with pytest.raises(TypeError, match=r"argument must be .* string.* number.*row 0, column 0"):
         check_matrix(bad)
 
 

@@ -225,6 +225,11 @@ def test_nothing_long_enough_is_an_error_that_says_what_to_do(animals):
         python_api._build_views([animals], min_words=50, min_df=1)
 
 
+def test_a_package_without_source_files_is_an_error_that_says_what_to_do(tmp_path):
+    with pytest.raises(ValueError, match=r"Found no documented .* with their source files"):
+        python_api._build_views([tmp_path], min_words=1, min_df=1)
+
+
 @pytest.mark.parametrize("name", ["min_words", "min_df"])
 def test_limits_must_be_whole_numbers(name):
     with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1, got 0"):

@@ -210,6 +210,7 @@ def _solve_group(counts, lam, kind, fixed):
         *document.constraints(),
         document.start(),
         TOLERANCE * scale,
+        logarithmic=kind == "skl",
     )
     if gap > REQUIRED * scale:
         raise RuntimeError(f"certificate {gap:.1e} of the H-step, scale {scale:.1e}")

@@ -28,7 +28,7 @@ import scipy.sparse as sp
 from coview.data.matrices import check_matrix
 from coview.data.parts import Parts
 from coview.data.show import listing, quoted
-from coview.data.validate import check_ids
+from coview.data.validate import check_ids, check_view_names
 
 _VIEW_FILE = re.compile(r"view_(.+)\.(npz|npy)", re.DOTALL)
 _OURS = re.compile(
@@ -202,7 +202,7 @@ def _view_files(folder: Path) -> dict[str, Path]:
 def _wanted(folder: Path, found: list[str], views: Sequence[str] | None) -> list[str]:
     if isinstance(views, str):
         raise TypeError(f"views must be a list of names; write views=[{quoted(views)}].")
-    wanted = found if views is None else list(views)
+    wanted = found if views is None else list(check_view_names(views))
     unknown = [name for name in wanted if name not in found]
     if unknown:
         raise ValueError(f"{folder} has no view {listing(unknown)}; it has {listing(found, 20)}.")
@@ -210,7 +210,7 @@ def _wanted(folder: Path, found: list[str], views: Sequence[str] | None) -> list
 
 
 def _read_view(path: Path, name: str, wanted: list[str]) -> sp.csr_array:
-    matrix = _read(path, sp.load_npz if path.suffix == ".npz" else _map_array)
+    matrix = _read(path, _load_sparse if path.suffix == ".npz" else _map_array)
     try:
         return check_matrix(matrix, name)
     except (ValueError, TypeError) as error:
@@ -251,6 +251,11 @@ def _read(path: Path, reader: Callable[[Path], Any]) -> Any:
         raise MemoryError(f"Cannot read {path}: {error}") from error
     except Exception as error:  # zip, zlib, header, encoding: damage has no one exception
         raise ValueError(f"Cannot read {path}: {error or type(error).__name__}.") from error
+
+
+def _load_sparse(path: Path) -> Any:
+    with path.open("rb") as file:  # numpy leaves a damaged file open if it opened it itself
+        return sp.load_npz(file)
 
 
 def _load_array(path: Path) -> np.ndarray:

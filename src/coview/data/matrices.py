@@ -143,8 +143,8 @@ def _from_objects(array: np.ndarray, view: str) -> np.ndarray:
             raise _not_a_number(value, view, place(row, column), error) from error
         if isinstance(value, str | bytes):
             raise _not_a_number(value, view, place(row, column))
-        if isinstance(value, int) and value >= 2**53:
-            raise ValueError(_too_large(value, array.dtype, view, place(row, column)))
+        if isinstance(value, int | np.integer) and value >= 2**53:
+            raise ValueError(_too_large(int(value), array.dtype, view, place(row, column)))
     return array.astype(np.float64)
 
 

@@ -44,7 +44,7 @@ def cached(
         except Exception as error:  # whatever is wrong with a copy, building anew is the answer
             warnings.warn(
                 f"The cached data set {folder} cannot be read ({error}); it is built again.",
-                stacklevel=4,
+                stacklevel=3,
             )
     value = build()
     with suppress(OSError):  # no place to write: the next call builds again

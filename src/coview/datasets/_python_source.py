@@ -21,7 +21,7 @@ LEFT_OUT = frozenset(
     ["tests", "conftest", "_test_common", "_testutils", "_mptestutils", "_tstutils", "testutils"]
     + ["_pytesttester", "_examples", "_precompute", "_build_utils", "_pyinstaller", "distutils"]
     + ["externals", "array_api_compat", "array_api_extra", "_uarray", "cobyqa", "pyprima"]
-    + ["_pep440", "_docscrape", "decorator", "setup"]
+    + ["_pep440", "_docscrape", "decorator", "setup", "_testing"]
 )
 NOT_WORDS = frozenset(word.lower() for word in keyword.kwlist) | {"self", "cls"}
 
@@ -157,10 +157,10 @@ class _PublicNames:
         self._all[module] = _names_for_star(tree)
         if _is_private(module):
             return
-        if package_text is not None:
-            text = package_text.decode("utf-8", "replace")
-            self._mentions[module] = frozenset(re.findall(r"\w+", text))
         is_package = package_text is not None
+        if package_text is not None:
+            words = re.findall(r"\w+", package_text.decode("utf-8", "replace"))
+            self._mentions[module] = frozenset(words)
         for origin, name in _imports(tree, module, is_package):
             if is_package or name == "*":  # a plain module imports names for its own use
                 self._imports.setdefault(origin, []).append((module, name))

@@ -18,7 +18,7 @@ from coview.datasets._params import check_count
 from coview.datasets._python_source import Item, read_items
 
 PACKAGES = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn"}  # module: distribution
-FORMAT = 1  # to be raised whenever the same sources give another data set
+FORMAT = 2  # to be raised whenever the same sources give another data set
 MAX_SHARE = 0.5  # a word in more than half of the items tells them apart no longer
 
 # What belongs to numpydoc and not to the text.
@@ -79,7 +79,7 @@ def load_python_api(
         Whether to read and write that folder. Building takes about ten seconds. A folder that
         cannot be written is no error.
     min_words : int, default=8
-        Items with fewer distinct words in either view are left out.
+        Items with fewer distinct words (of those that are kept) in either view are left out.
     min_df : int, default=5
         Words in fewer items are left out, and so are those in more than half of the items.
     return_sources : bool, default=False
@@ -101,7 +101,7 @@ def load_python_api(
     and numpydoc markup (section headings, directives, roles). *Words of the code* are the parts
     of names, arguments, attributes and keyword arguments: `n_components` and `NComponents` give
     "components"; digits, single letters, Python's keywords, `self` and `cls` are dropped.
-    Strings and comments are not code, so no docstring, of a method neither, is part of this view.
+    Strings and comments are not code, so no docstring is part of this view, not even a method's.
 
     The two views are not independent: a docstring names the arguments, and its examples often
     call the function by its own name, which is also in the code. That is how people write
@@ -151,9 +151,17 @@ def _package_roots() -> list[Path]:
     return [Path(folder[0]) for folder in folders if folder]
 
 
+# Building
+
+
 def _build_views(roots: Iterable[Path], min_words: int, min_df: int) -> tuple[Views, list[str]]:
     """The data set for the packages in `roots`, and the sources of its items."""
     items = _without_copies(read_items(roots))
+    if not items:
+        raise ValueError(
+            "Found no documented function or class to read. "
+            f"Install {', '.join(PACKAGES.values())} with their source files."
+        )
     counted = {
         "doc": _count([doc_words(item.doc) for item in items]),
         "code": _count([item.code for item in items]),
@@ -203,8 +211,7 @@ def _rich_enough(
         if not enough.any():
             raise ValueError(
                 f"No function or class has {min_words} distinct words in each view that are in "
-                f"{min_df} items or more; lower min_words or min_df, or install "
-                f"{', '.join(PACKAGES.values())} with their source files."
+                f"{min_df} items or more; lower min_words or min_df."
             )
         if enough.all():
             return rows, columns
@@ -214,6 +221,9 @@ def _rich_enough(
 def _columns(seen: sp.csr_array, min_df: int) -> np.ndarray:
     items = seen.sum(axis=0)
     return np.flatnonzero((items >= min_df) & (items <= MAX_SHARE * seen.shape[0]))
+
+
+# Words
 
 
 def doc_words(doc: str) -> list[str]:

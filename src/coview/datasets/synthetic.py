@@ -149,10 +149,10 @@ def make_views(
         for v, (view, size) in enumerate(terms.items())
     }
     present = _draw_presence(_stream(seed, PRESENCE), n_docs, list(absence.values()))
-    mixed = _Documents(theta, float(concentration), seed, np.dtype(dtype))
+    documents = _Documents(theta, float(concentration), seed, np.dtype(dtype))
     views = Views(
         {
-            view: mixed.counts(v, p_w_z[view], lengths[view], noise[view], present[:, v])
+            view: documents.counts(v, p_w_z[view], lengths[view], noise[view], present[:, v])
             for v, view in enumerate(terms)
         },
         labels=theta.argmax(axis=1),
@@ -183,7 +183,13 @@ def _terms_by_view(
     return terms
 
 
-def _check(n_docs, n_topics, concentration, term_concentration, dtype) -> None:
+def _check(
+    n_docs: int,
+    n_topics: int,
+    concentration: float,
+    term_concentration: float,
+    dtype: DTypeLike,
+) -> None:
     check_count("n_docs", n_docs)
     check_count("n_topics", n_topics)
     check_positive("concentration", concentration)
@@ -192,7 +198,9 @@ def _check(n_docs, n_topics, concentration, term_concentration, dtype) -> None:
         raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype)}.")
 
 
-def _check_by_view(lengths, noise, absence) -> None:
+def _check_by_view(
+    lengths: dict[str, float], noise: dict[str, float], absence: dict[str, float]
+) -> None:
     for view in lengths:
         check_positive(f"doc_length of view {view!r}", lengths[view])
         check_share(f"view_noise of view {view!r}", noise[view])

@@ -107,7 +107,8 @@ def _fold_in_block(problem: Problem, block: Block, max_iter: int, tol: float):
         for v, slot in enumerate(problem.slots):
             sweep_view(problem, block, v, moving, old[slot], counts[slot])
         short = (tuple(a[:, :k] for a in arrays) for arrays in (counts, old))
-        new = problem.penalty.m_step(*short, present[moving], None)
+        penalty = problem.penalty.at(block.start + moving)
+        new = penalty.m_step(*short, present[moving], None)
         change = np.zeros(len(moving))
         for theta, before, after in zip(thetas, old, new, strict=True):
             change = np.maximum(change, np.abs(after - before[:, :k]).max(axis=1))

@@ -45,6 +45,10 @@ class Penalty:
             row_normalize(c, old, pinned) for c, old in zip(counts, thetas, strict=True)
         )
 
+    def at(self, docs) -> "Penalty":
+        """The penalty of some documents only, for one that is row_local and knows its documents."""
+        return self
+
     def refresh(self, thetas: tuple[np.ndarray, ...]) -> "Penalty":
         """The penalty with its own parameters (graph weights, say) fitted to these mixtures."""
         return self

@@ -84,11 +84,11 @@ def sweep_block(problem: Problem, update: Update, new_thetas, block: Block) -> B
             grads.append(grad)
     value = 0.0
     if problem.penalty.row_local:
-        value = problem.penalty.value(
-            tuple(t[block.docs] for t in problem.mixtures), problem.present[block.docs]
-        )
+        penalty = problem.penalty.at(block.docs)
+        old = tuple(t[block.docs] for t in problem.mixtures)
+        value = penalty.value(old, problem.present[block.docs])
         if new_thetas is not None:
-            _move_thetas(problem.penalty, counts, problem, block.docs)
+            _move_thetas(penalty, counts, problem, block.docs)
     return BlockSums(values, value, n_floored, tuple(grads) if grads else None)
 
 

@@ -1,0 +1,5 @@
+"""`python -m coview` is the `coview` command."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,51 @@
+"""The command line."""
+
+from typing import Annotated
+
+import typer
+
+from . import __version__
+
+app = typer.Typer(
+    name="coview",
+    help="Multi-view topic models: cluster, classify and search things seen several ways.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"coview {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def demo(
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the split and of the start.")] = 0,
+) -> None:
+    """Topics, clusters and cross-view search on embedded data.
+
+    Fits a model to functions and classes of the installed numpy, scipy and scikit-learn, seen as
+    docstring and as code, and finds held-out code by its docstring.
+
+    Example: coview demo --seed 1
+    """
+    from .demo import run_demo
+
+    run_demo(seed=seed)
+
+
+def main() -> None:
+    """Entry point of the `coview` command."""
+    app()

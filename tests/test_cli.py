@@ -1,0 +1,58 @@
+"""The command, run as a person would."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from coview import __version__
+
+
+def run(*args):
+    return subprocess.run(
+        [sys.executable, "-m", "coview", *args], capture_output=True, text=True, timeout=300
+    )
+
+
+def test_help_names_the_commands():
+    out = run("--help")
+    assert out.returncode == 0
+    assert "demo" in out.stdout
+
+
+def test_no_arguments_show_the_help():
+    assert "demo" in (run().stdout + run().stderr)
+
+
+def test_version():
+    assert run("--version").stdout.strip() == f"coview {__version__}"
+
+
+def test_an_unknown_command_fails():
+    assert run("frobnicate").returncode == 2
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return run("demo")
+
+
+def test_the_demo_shows_topics_clusters_and_search(demo):
+    assert demo.returncode == 0, demo.stderr
+    assert "largest topics" in demo.stdout
+    assert "scipy.stats" in demo.stdout
+    assert "NMI" in demo.stdout
+    assert "doc searches code" in demo.stdout
+    assert "code searches doc" in demo.stdout
+
+
+def test_the_demo_finds_the_right_item_within_the_first_one_and_a_half_per_cent(demo):
+    medians = re.findall(r"(\d+) of (\d+)\s+\(", demo.stdout)
+    assert len(medians) == 2
+    for rank, size in medians:
+        assert int(rank) <= 0.015 * int(size)
+
+
+def test_the_demo_shows_its_progress_on_standard_error(demo):
+    assert "LinkPLSA" in demo.stderr

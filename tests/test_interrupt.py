@@ -1,0 +1,95 @@
+"""Ctrl-C, callbacks and progress."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+from coview import LinkPLSA
+from coview.datasets import make_views
+
+SCRIPT = textwrap.dedent(
+    """
+    import sys
+    from coview import LinkPLSA
+    from coview.datasets import make_views
+
+    views = make_views(3000, 5, [2000, 1500], doc_length=120, random_state=0)
+    model = LinkPLSA(40, tol=0.0, max_iter=100_000, random_state=0, n_jobs=int(sys.argv[1]))
+    print("begin", flush=True)
+    try:
+        model.fit(views)
+    except KeyboardInterrupt:
+        print("n_iter", model.n_iter_, "score", model.score(views), flush=True)
+    """
+)
+
+
+@pytest.mark.parametrize("n_jobs", ["1", "2"])
+@pytest.mark.filterwarnings("ignore:Terms that never occur")
+def test_ctrl_c_leaves_the_last_complete_state(n_jobs):
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", SCRIPT, n_jobs], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline().strip() == "begin"
+        time.sleep(3)
+        os.kill(process.pid, signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    words = out.split()
+    assert words[0] == "n_iter"
+    assert int(words[1]) > 1
+    assert float(words[3]) < 0
+
+
+def test_a_callback_hears_of_every_iteration_and_gets_a_model_that_transforms():
+    pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
+    views = make_views(40, 2, [8, 6], doc_length=60, term_concentration=2.0, random_state=0)
+
+    class Recorder:
+        required_estimator_states = ()
+
+        def __init__(self):
+            self.events = []
+
+        def setup(self, estimator, context):
+            self.events.append("setup")
+
+        def on_fit_task_begin(self, estimator, context, **kwargs):
+            pass
+
+        def on_fit_task_end(self, estimator, context, **kwargs):
+            self.events.append(context.task_name)
+
+        def teardown(self, estimator, context):
+            self.events.append("teardown")
+
+    recorder = Recorder()
+    model = LinkPLSA(2, random_state=0, max_iter=6, tol=0.0).set_callbacks(recorder).fit(views)
+    assert recorder.events == ["setup", *["iteration"] * 6, "fit", "teardown"]
+    plain = LinkPLSA(2, random_state=0, max_iter=6, tol=0.0).fit(views)
+    np.testing.assert_array_equal(model.doc_topic_, plain.doc_topic_)
+
+
+def test_scikit_learns_own_progress_bar_runs():
+    callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
+    views = make_views(40, 2, [8, 6], doc_length=60, term_concentration=2.0, random_state=0)
+    LinkPLSA(2, random_state=0, max_iter=3, tol=0.0).set_callbacks(callback.ProgressBar()).fit(views)
+
+
+def test_verbose_shows_a_bar_on_standard_error_and_quiet_shows_nothing(capfd):
+    views = make_views(40, 2, [8, 6], doc_length=60, term_concentration=2.0, random_state=0)
+    LinkPLSA(2, random_state=0, max_iter=3, tol=0.0).fit(views)
+    assert capfd.readouterr() == ("", "")
+    LinkPLSA(2, random_state=0, max_iter=3, tol=0.0, verbose=1).fit(views)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "LinkPLSA" in err
