@@ -82,7 +82,9 @@ def test_a_callback_hears_of_every_iteration_and_gets_a_model_that_transforms():
 def test_scikit_learns_own_progress_bar_runs():
     callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
     views = make_views(40, 2, [8, 6], doc_length=60, term_concentration=2.0, random_state=0)
-    LinkPLSA(2, random_state=0, max_iter=3, tol=0.0).set_callbacks(callback.ProgressBar()).fit(views)
+    LinkPLSA(2, random_state=0, max_iter=3, tol=0.0).set_callbacks(callback.ProgressBar()).fit(
+        views
+    )
 
 
 def test_verbose_shows_a_bar_on_standard_error_and_quiet_shows_nothing(capfd):

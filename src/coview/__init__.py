@@ -21,7 +21,7 @@ _HOMES = {
 }
 _SUBMODULES = ("datasets", "metrics")
 
-__all__ = [*_HOMES, *_SUBMODULES, "__version__"]  # noqa: PLE0604
+__all__ = [*_HOMES, *_SUBMODULES, "__version__"]
 
 if TYPE_CHECKING:
     from . import datasets as datasets

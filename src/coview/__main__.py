@@ -1,5 +1,5 @@
 """`python -m coview` is the `coview` command."""
 
-from .cli import main
+from coview.cli import main
 
 main()

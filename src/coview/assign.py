@@ -4,7 +4,7 @@ import numpy as np
 
 
 def topic_centres(theta: np.ndarray, seed: int) -> np.ndarray:
-    """k-means centres of mixtures (documents, topics), centre k being the one that belongs to topic k.
+    """k-means centres of mixtures (documents, topics); centre k is the one that belongs to topic k.
 
     Where fewer distinct mixtures than topics exist, the remaining centres are the corners.
     """

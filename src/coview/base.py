@@ -12,28 +12,28 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from . import heldout
-from .assign import nearest_centre, topic_centres
-from .callbacks import CallbackSupportMixin, FitCallbacks, with_callbacks
-from .data.prepare import Prepared, check_fit_memory, prepare, view_weights
-from .data.scaling import learn_scaling
-from .data.validate import (
+from coview import heldout
+from coview.assign import nearest_centre, topic_centres
+from coview.callbacks import CallbackSupportMixin, FitCallbacks, with_callbacks
+from coview.data.prepare import Prepared, check_fit_memory, prepare, view_weights
+from coview.data.scaling import learn_scaling
+from coview.data.validate import (
     DataWarning,
     check_not_all_empty,
     check_topic_labels,
     check_topics,
     match_features,
 )
-from .data.views import Views
-from .em.emissions import Topics
-from .em.loop import Fit, fold_in, run_em
-from .em.problem import Problem
-from .em.simplex import pad_topics
-from .em.starts import Start, start_from
-from .em.step import em_step
-from .params import check_choice, check_dtype, check_int, check_n_jobs, check_real, seed_of
-from .progress import progress_bar
-from .runners.threads import ThreadRunner
+from coview.data.views import Views
+from coview.em.emissions import Topics
+from coview.em.loop import Fit, Interrupted, fold_in, run_em
+from coview.em.problem import Problem
+from coview.em.simplex import pad_topics
+from coview.em.starts import Start, start_from
+from coview.em.step import Update, em_step
+from coview.params import check_choice, check_dtype, check_int, check_n_jobs, check_real, seed_of
+from coview.progress import progress_bar
+from coview.runners.threads import ThreadRunner
 
 FOLD_IN_ITERATIONS = 200
 FOLD_IN_TOLERANCE = 1e-4  # largest movement of a share p(z|d) at which a document is at rest
@@ -44,8 +44,8 @@ class BaseViewsModel(
 ):
     """Everything but the model itself: input, starts, restarts, folding in, scores.
 
-    A subclass writes `_problem(data, start, rng)`, which says how the views' mixtures, emissions and
-    penalty hang together.
+    A subclass writes `_problem(data, start, rng)`, which says how the views' mixtures, emissions
+    and penalty hang together.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class BaseViewsModel(
         Topics, which are also the clusters of documents.
     init : {"random", "kmeans"}, ndarray of shape (documents, n_components) or (documents,)
         Where EM begins: random topics; k-means on tf-idf weighted, length-normalised views; given
-        mixtures p(z|d); or given labels, which are smoothed so that they can still change (-1: unknown).
+        mixtures p(z|d); or given labels, smoothed so that they can still change (-1: unknown).
     n_init : int, default=1
         Runs from different random starts; the one with the best objective is kept.
     max_iter : int, default=200
@@ -65,13 +65,13 @@ class BaseViewsModel(
         Weight of each view's likelihood. "balanced" gives each view the same weighted number of
         tokens on an average document that has it.
     scaling : "auto" or None, default="auto"
-        "auto" leaves counts and sparse weights as they are, and brings the features of views that are
-        dense (more than half of the cells non-zero) and real to [0, 1]. Learned in fit, applied in
-        transform.
+        "auto" leaves counts and sparse weights as they are, and brings the features of views that
+        are dense (more than half of the cells non-zero) and real to [0, 1]. Learned in fit,
+        applied in transform.
     assign : {"argmax", "kmeans"}, default="argmax"
         How labels are read off the mixtures: the largest share, or k-means on them.
     dtype : {"float32", "float64"}, default="float32"
-        Precision in which parameters are stored. Sums over documents are in double precision always.
+        Precision in which parameters are stored. Sums over documents are always in double.
     random_state : int, Generator, RandomState or None, default=None
         The same integer gives the same bits, whatever `n_jobs`.
     n_jobs : int or None, default=None
@@ -111,7 +111,7 @@ class BaseViewsModel(
     """
 
     _one_view = False  # a model of a single matrix
-    _schedule = ("both",)
+    _schedule: tuple[Update, ...] = ("both",)
 
     def __init__(
         self,
@@ -164,7 +164,8 @@ class BaseViewsModel(
         y : ignored
             Present for scikit-learn. Labels are given on purpose, through `labels`.
         labels : array-like of int of shape (documents,), optional
-            Documents whose topic is known: its number, or -1 for the others. Their mixtures do not move.
+            Documents whose topic is known: its number, or -1 for the others. Their mixtures do
+            not move.
 
         Returns
         -------
@@ -176,9 +177,8 @@ class BaseViewsModel(
         seed = seed_of(self.random_state)
         try:
             fits = self._run_restarts(data, seed, views)
-        except KeyboardInterrupt as interrupt:
-            if hasattr(interrupt, "fit"):  # the last complete state stays usable
-                self._keep([interrupt.fit], data, views, learned, seed)
+        except Interrupted as interrupt:  # the last complete state stays usable
+            self._keep([interrupt.fit], data, views, learned, seed)
             raise
         return self._keep(fits, data, views, learned, seed)
 
@@ -201,7 +201,9 @@ class BaseViewsModel(
                 "views.select(name) for one of them, or a model of several views such as LinkPLSA."
             )
         check_not_all_empty(views.matrices)
-        check_topics(self.n_components, views.n_docs, dict(zip(views.names, views.widths, strict=True)))
+        check_topics(
+            self.n_components, views.n_docs, dict(zip(views.names, views.widths, strict=True))
+        )
         return views
 
     def _prepare_training(self, views: Views, labels) -> tuple[Prepared, dict[str, Any]]:
@@ -233,16 +235,14 @@ class BaseViewsModel(
             fits = []
             for i, child in enumerate(children):
 
-                def on_step(n_iter, problem, step, done=i * self.max_iter):
-                    advance(done + n_iter, f"objective {step.objective:.6g}")
+                def on_step(n_iter, problem, values, done=i * self.max_iter):
+                    advance(done + n_iter, f"objective {values.objective:.6g}")
                     return callbacks.after_iteration(problem)
 
                 rng = np.random.default_rng(child)
                 start = start_from(self.init, data, self.n_components, rng)
                 problem = self._problem(data, start, rng)
-                fits.append(
-                    run_em(problem, run, self._schedule, self.max_iter, self.tol, on_step)
-                )
+                fits.append(run_em(problem, run, self._schedule, self.max_iter, self.tol, on_step))
             callbacks.end()
         return fits
 
@@ -308,7 +308,7 @@ class BaseViewsModel(
             del self.topic_centres_
         labels = self._assign(self.doc_topic_)
         if data.labels is not None:
-            labels = np.where(data.pinned, data.labels, labels)
+            labels = np.where(data.labels >= 0, data.labels, labels)
         self.labels_ = labels
 
     def _assign(self, doc_topic: np.ndarray) -> np.ndarray:
@@ -334,21 +334,21 @@ class BaseViewsModel(
         -------
         doc_topic : ndarray of shape (documents, n_components)
         """
-        problem, data = self._fold_in(self._new_data(X), self.components_)
-        mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
-        return self._consensus(mixtures, problem.slots, data)
+        return self._mixtures(X)
 
     def predict(self, X) -> np.ndarray:
         """The topic of each document, after folding it in."""
-        return self._assign(self._plain_transform(X))
+        return self._assign(self._mixtures(X))
 
     def predict_proba(self, X) -> np.ndarray:
         """p(z|d) of each document, after folding it in: the same numbers as `transform`."""
-        return self._plain_transform(X)
+        return self._mixtures(X)
 
-    def _plain_transform(self, X):
-        # set_output wraps `transform`; inside we want the array
-        return type(self).transform.__wrapped__(self, X)
+    def _mixtures(self, X) -> np.ndarray:
+        """What `transform` gives, always as an array (set_output wraps `transform` itself)."""
+        problem, data = self._fold_in(self._new_data(X), self.components_)
+        mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
+        return self._consensus(mixtures, problem.slots, data)
 
     def _new_data(self, X) -> Prepared:
         check_is_fitted(self)
@@ -416,8 +416,8 @@ class BaseViewsModel(
     ) -> float:
         """exp of minus the mean log-likelihood of tokens that were not used for folding in.
 
-        A share `holdout` of each document's tokens is set aside at random; the document is folded in on
-        the others. See `score` for `smoothing`.
+        A share `holdout` of each document's tokens is set aside at random; the document is folded
+        in on the others. See `score` for `smoothing`.
         """
         check_real("holdout", holdout, 0.0, 1.0)
         data = heldout.without_unseen(self._new_data(X), self.term_counts_)
@@ -437,14 +437,17 @@ class BaseViewsModel(
         if n_tokens == 0:
             raise ValueError("There is nothing to score: no document has a known term.")
         with ThreadRunner(self.n_jobs) as run:
-            return float(em_step(problem, run, "nothing").log_likelihoods.sum() / n_tokens)
+            values = em_step(problem, run, "nothing").values
+        return float(values.log_likelihoods.sum() / n_tokens)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = [str(self.dtype)]
-        tags.classifier_tags = ClassifierTags()  # scikit-learn looks here when there is predict_proba
+        tags.classifier_tags = (
+            ClassifierTags()
+        )  # scikit-learn looks here when there is predict_proba
         return tags
 
 

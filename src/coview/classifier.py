@@ -105,7 +105,9 @@ def _targets(y):
         )
     y = column_or_1d(np.asarray(y), warn=True)
     if y.dtype.kind == "f" and np.isinf(y).any():
-        raise ValueError("Input y contains infinity; class labels must be finite, NaN is unlabelled.")
+        raise ValueError(
+            "Input y contains infinity; class labels must be finite, NaN is unlabelled."
+        )
     return y
 
 

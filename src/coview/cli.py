@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from . import __version__
+from coview import __version__
 
 app = typer.Typer(
     name="coview",
@@ -24,7 +24,8 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     pass
@@ -41,7 +42,7 @@ def demo(
 
     Example: coview demo --seed 1
     """
-    from .demo import run_demo
+    from coview.demo import run_demo
 
     run_demo(seed=seed)
 

@@ -10,12 +10,12 @@ from rich.markup import escape
 from rich.table import Table
 from sklearn.model_selection import train_test_split
 
-from .data.validate import DataWarning
-from .data.views import Views
-from .datasets import load_python_api
-from .metrics import match_ranks, normalized_mutual_info, purity, similarity
-from .models.link_plsa import LinkPLSA
-from .report import top_terms
+from coview.data.validate import DataWarning
+from coview.data.views import Views
+from coview.datasets import load_python_api
+from coview.metrics import match_ranks, normalized_mutual_info, purity, similarity
+from coview.models.link_plsa import LinkPLSA
+from coview.report import top_terms
 
 N_TOPICS = 50
 TOPICS_SHOWN = 12
@@ -38,7 +38,7 @@ class Search:
 
 
 def run_demo(console: Console | None = None, seed: int = 0) -> dict[str, float]:
-    """Fit on 80 % of the embedded data and show topics, clusters and search; returns the figures."""
+    """Fit on 80 % of the embedded data; show topics, clusters and search; return the figures."""
     console = console or Console()
     console.rule("[bold]coview: one topic model for docstrings and their code")
     with console.status("Reading the source files of numpy, scipy and scikit-learn ..."):
@@ -84,18 +84,24 @@ def _show_topics(console: Console, model: LinkPLSA, train: Views) -> None:
 
 
 def _main_class(views: Views, members: np.ndarray) -> str:
-    labels, counts = np.unique(views.labels[members], return_counts=True)
+    labels, counts = np.unique(_classes(views)[members], return_counts=True)
     best = counts.argmax()
-    name = views.label_names[labels[best]] if views.label_names else labels[best]
+    name = labels[best]
     return f"{escape(str(name))} ({counts[best] / counts.sum():.0%})"
 
 
+def _classes(views: Views) -> np.ndarray:
+    """The subpackage of each item, by name."""
+    return np.asarray(views.label_names)[np.asarray(views.labels)]
+
+
 def _show_clustering(console: Console, model: LinkPLSA, train: Views) -> dict[str, float]:
-    nmi = normalized_mutual_info(train.labels, model.labels_)
-    pure = purity(train.labels, model.labels_)
+    classes = _classes(train)
+    nmi = normalized_mutual_info(classes, model.labels_)
+    pure = purity(classes, model.labels_)
     shuffled = np.random.default_rng(0).permutation(model.labels_)
-    chance = normalized_mutual_info(train.labels, shuffled)
-    n_classes = len(np.unique(train.labels))
+    chance = normalized_mutual_info(classes, shuffled)
+    n_classes = len(np.unique(classes))
     console.print(
         f"\nTopics as clusters, against the {n_classes} subpackages (which the model never saw): "
         f"NMI {nmi:.2f} ({chance:.2f} for random clusters of the same sizes), purity {pure:.2f}."
@@ -111,23 +117,28 @@ def _search(model: LinkPLSA, test: Views, query_view: str, answer_view: str) -> 
 
 def _show_search(console: Console, search: Search, test: Views, seed: int) -> None:
     table = _table(
-        f"{search.query_view} searches {search.answer_view}: {QUERIES_SHOWN} held-out items at random"
+        f"{search.query_view} searches {search.answer_view}: "
+        f"{QUERIES_SHOWN} held-out items at random"
     )
     table.add_column(f"query ({search.query_view})", no_wrap=True)
     table.add_column("rank", justify="right", min_width=4)
     table.add_column(f"the first three found ({search.answer_view})", no_wrap=True)
-    ranks = search.ranks
+    names, ranks = np.asarray(test.ids), search.ranks
     rows = np.random.default_rng(seed).choice(len(test), QUERIES_SHOWN, replace=False)
     for row in rows:
         found = np.argsort(-search.scores[row], kind="stable")[:3]
-        names = [_name(test.ids[i], mark=i == row) for i in found]
-        table.add_row(_name(test.ids[row]), f"{ranks[row]:.0f}", "\n".join(names))
+        answers = "\n".join(_name(names[i], mark=i == row) for i in found)
+        table.add_row(_name(names[row]), f"{ranks[row]:.0f}", answers)
     console.print(table)
 
 
 def _table(title: str) -> Table:
     return Table(
-        title=f"\n{title}", title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False
+        title=f"\n{title}",
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
     )
 
 

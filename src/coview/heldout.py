@@ -1,8 +1,8 @@
 """Likelihood of documents that a model has not seen, and how many words it does not know.
 
-Unsmoothed PLSA gives minus infinity to a word that no topic of the document has, so a little of the
-corpus distribution is mixed into every topic; words that never occurred in training are left out, and
-their share is reported.
+Unsmoothed PLSA gives minus infinity to a word that no topic of the document has, so a little of
+the corpus distribution is mixed into every topic; words that never occurred in training are left
+out, and their share is reported.
 """
 
 import warnings
@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from .data.prepare import Prepared
-from .data.validate import DataWarning
+from coview.data.prepare import Prepared
+from coview.data.validate import DataWarning
 
 
 def smoothed(p_w_z: np.ndarray, term_counts: np.ndarray, smoothing: float) -> np.ndarray:

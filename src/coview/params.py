@@ -8,16 +8,16 @@ import numpy as np
 
 def check_int(name: str, value: Any, low: int, what: str = "") -> int:
     """An integer of at least `low` (booleans are not integers here)."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and value >= low:
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low:
         return int(value)
     raise ValueError(f"{name} must be an integer of at least {low}{what}; got {value!r}.")
 
 
 def check_real(name: str, value: Any, low: float = 0.0, high: float = np.inf) -> float:
     """A finite number in [low, high]."""
-    if isinstance(value, Real) and not isinstance(value, bool) and low <= value <= high:
-        if np.isfinite(value):
-            return float(value)
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+    if np.isfinite(number) and low <= number <= high:
+        return number
     bounds = f"of at least {low:g}" if np.isinf(high) else f"between {low:g} and {high:g}"
     raise ValueError(f"{name} must be a finite number {bounds}; got {value!r}.")
 
@@ -44,8 +44,8 @@ def check_dtype(value: Any) -> np.dtype:
 
 def check_n_jobs(value: Any) -> int | None:
     """None, or an integer other than 0."""
-    if value is None or (isinstance(value, Integral) and value != 0):
-        return value
+    if value is None or (isinstance(value, Integral) and int(value) != 0):
+        return value if value is None else int(value)
     raise ValueError(f"n_jobs must be None or an integer other than 0; got {value!r}.")
 
 

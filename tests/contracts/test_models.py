@@ -183,9 +183,7 @@ def test_a_subset_is_transformed_as_within_the_whole(entry, views):
 
 
 def test_fit_transform_is_fit_then_transform(entry, views):
-    np.testing.assert_array_equal(
-        entry().fit_transform(views), entry().fit(views).transform(views)
-    )
+    np.testing.assert_array_equal(entry().fit_transform(views), entry().fit(views).transform(views))
 
 
 def test_fit_predict_gives_the_training_labels(entry, views):
@@ -265,7 +263,7 @@ def test_scores_are_finite_and_a_better_fit_scores_better(entry, views):
 
 def test_set_output_gives_a_data_frame(entry, views):
     frame = entry().set_output(transform="pandas").fit(views).transform(views)
-    assert list(frame.columns)[0].endswith("0")
+    assert frame.columns[0].endswith("0")
     assert frame.shape == (len(views), 3)
 
 

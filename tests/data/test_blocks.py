@@ -1,5 +1,7 @@
 """Blocks: where the cuts fall, and what a block holds."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,7 +14,7 @@ def test_the_ranges_cover_all_documents_once(rng):
     ranges = cut([X, X], nonzeros=300)
     assert ranges[0][0] == 0
     assert ranges[-1][1] == 500
-    assert all(a[1] == b[0] for a, b in zip(ranges, ranges[1:], strict=False))
+    assert all(a[1] == b[0] for a, b in pairwise(ranges))
     assert len(ranges) > 5
 
 

@@ -83,6 +83,7 @@ def test_the_same_views_give_the_same_bytes(views, saved, tmp_path):
     views.save(tmp_path / "again")
     for name in ("ids.txt.gz", "features_text.txt.gz", "views.txt", "present.npy"):
         assert (saved / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+    assert (saved / "ids.txt.gz").read_bytes()[4:8] == bytes(4)  # no time stamp
 
 
 def test_a_bare_container_needs_few_files(tmp_path):

@@ -390,15 +390,29 @@ def test_nullable_integers_without_gaps_are_fine():  # 33
 # -- canonical form -------------------------------------------------------------------------------
 
 
-def test_duplicates_are_summed_and_the_callers_matrix_is_left_alone():  # 22
-    given = sp.csr_array(([1.0, 2, 4], [1, 0, 1], [0, 3]), shape=(1, 2))
-    before = [getattr(given, name).copy() for name in ("data", "indices", "indptr")]
+def copies(matrix):
+    return [getattr(matrix, name).copy() for name in ("data", "indices", "indptr")]
+
+
+def assert_untouched(matrix, before):
+    for now, then in zip(copies(matrix), before, strict=True):
+        np.testing.assert_array_equal(now, then)
+    matrix.data[0] = matrix.data[0]  # and still the caller's to write to
+
+
+def short(*arrays):
+    """Index arrays as scipy would make them, so that nothing is copied on the way."""
+    return tuple(np.array(array, dtype=np.int32) for array in arrays)
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32, bool, np.uint8])
+def test_duplicates_are_summed_and_the_callers_matrix_is_left_alone(dtype):  # 22
+    given = sp.csr_array((np.ones(3, dtype), *short([1, 0, 1], [0, 3])), shape=(1, 2))
+    before = copies(given)
     csr = check_matrix(given)
-    np.testing.assert_array_equal(csr.toarray(), [[2, 5]])
+    np.testing.assert_array_equal(csr.toarray(), [[1, 1 if dtype is bool else 2]])
     assert is_canonical(csr)
-    for name, array in zip(("data", "indices", "indptr"), before, strict=True):
-        np.testing.assert_array_equal(getattr(given, name), array)
-    given.data[0] = 9  # and it is still the caller's to write to
+    assert_untouched(given, before)
 
 
 @pytest.mark.parametrize("format", ["csr", "csc", "coo", "bsr"])
@@ -432,11 +446,12 @@ def test_a_sum_of_duplicates_that_overflows_is_an_error():  # 2
 
 
 def test_explicit_zeros_disappear_and_the_callers_stay():  # 23
-    given = sp.csr_array(([1.0, 0.0, -0.0], [0, 1, 0], [0, 2, 3]), shape=(2, 2))
+    given = sp.csr_array((np.array([0.0, 1, -0.0]), *short([0, 1, 0], [0, 2, 3])), shape=(2, 2))
+    before = copies(given)
     csr = check_matrix(given)
     assert csr.nnz == 1
-    assert given.nnz == 3
-    np.testing.assert_array_equal(csr.indptr, [0, 1, 1])
+    np.testing.assert_array_equal(csr.toarray(), [[0, 1], [0, 0]])
+    assert_untouched(given, before)
 
 
 def test_a_stale_flag_of_the_caller_is_not_believed():  # 22

@@ -17,7 +17,7 @@ def test_a_positive_tolerance_stops_early_and_zero_never(rng):
 def test_on_step_is_told_of_each_iteration_and_can_stop_the_run(rng):
     seen = []
 
-    def on_step(n_iter, problem, step):
+    def on_step(n_iter, problem, values):
         assert isinstance(problem, Problem)
         seen.append(n_iter)
         return n_iter == 4
@@ -28,22 +28,22 @@ def test_on_step_is_told_of_each_iteration_and_can_stop_the_run(rng):
 
 
 def test_an_interrupted_run_hands_over_its_last_complete_state(rng):
-    def on_step(n_iter, problem, step):
+    def on_step(n_iter, problem, values):
         if n_iter == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt) as caught:
         run_em(make_case(rng).problem(), serial, max_iter=50, tol=0.0, on_step=on_step)
-    undisturbed = run_em(make_case(np.random.default_rng(20240)).problem(), serial, max_iter=2, tol=0.0)
+    undisturbed = run_em(
+        make_case(np.random.default_rng(20240)).problem(), serial, max_iter=2, tol=0.0
+    )
     assert caught.value.fit.objective == undisturbed.objective
 
 
 def test_the_trace_has_the_parts_of_the_objective(rng):
     trace = run_em(make_case(rng).problem(), serial, max_iter=7, tol=0.0).trace
     assert trace.log_likelihood.shape == (7, 2)
-    np.testing.assert_array_equal(
-        trace.objective, trace.log_likelihood.sum(axis=1) - trace.penalty
-    )
+    np.testing.assert_array_equal(trace.objective, trace.log_likelihood.sum(axis=1) - trace.penalty)
     assert trace.start_objective < trace.objective[0]
     assert (trace.n_floored == 0).all()
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from .matrices import frozen
+from coview.data.matrices import frozen
 
 # Small enough that a hundred thousand non-zeros already make several blocks, large enough that
 # adding up the gradients of the blocks costs a few per cent of a sweep.
@@ -76,7 +76,7 @@ def make_blocks(
     ranges: Iterable[tuple[int, int]] | None = None,
     columns: bool = True,
 ) -> list[Block]:
-    """Cut the views into blocks; with `columns` also in column order, for the emissions' gradient."""
+    """Cut the views into blocks; with `columns` also by column, for the emissions' gradient."""
     ranges = cut(matrices) if ranges is None else ranges
     return [_block(matrices, start, stop, columns) for start, stop in ranges]
 
@@ -94,7 +94,9 @@ def _rows(matrix, start, stop):
     here = slice(int(indptr[0]), int(indptr[-1]))
     unsigned = np.uint32 if matrix.indices.dtype.itemsize == 4 else np.uint64
     arrays = indptr - indptr[0], matrix.indices[here].view(unsigned), matrix.data[here]
-    return Rows(*map(frozen, arrays))  # read-only always: one compiled kernel, not one for each kind
+    return Rows(
+        *map(frozen, arrays)
+    )  # read-only always: one compiled kernel, not one for each kind
 
 
 def _columns(rows, n_terms):

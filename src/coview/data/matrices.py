@@ -256,13 +256,13 @@ def _short_indices(csr: sp.csr_array) -> sp.csr_array:
 
 
 def _wide(matrix: Any) -> Any:
-    """Float64 where duplicates are about to be summed: 200 + 100 is 44 in uint8."""
-    # True and True stay True: a sum of bools is scipy's logical or
-    return matrix if matrix.dtype.kind == "b" else matrix.astype(np.float64)
+    """A copy whose duplicates can be summed: 200 + 100 is 44 in uint8."""
+    # True and True stay True: for scipy a sum of bools is a logical or
+    return matrix.astype(bool if matrix.dtype.kind == "b" else np.float64)
 
 
 def _merged(csr: sp.csr_array) -> sp.csr_array:
-    merged = _wide(csr).copy()
+    merged = _wide(csr)
     merged.sum_duplicates()  # sorts, too
     return merged
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from ..params import check_choice, check_real
-from .blocks import Block, make_blocks
-from .scaling import apply_scaling
-from .validate import check_memory
-from .views import Views
+from coview.data.blocks import Block, make_blocks
+from coview.data.scaling import apply_scaling
+from coview.data.validate import check_memory
+from coview.data.views import Views
+from coview.params import check_choice, check_real
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def prepare(views: Views, scaling: Mapping, dtype) -> Prepared:
 
 
 def view_weights(weights, data: Prepared) -> dict[str, float]:
-    """The weight of each view from the parameter: "balanced", numbers in order of the views, a dict."""
+    """The weight of each view from "balanced", numbers in the order of the views, or a dict."""
     if isinstance(weights, str):
         check_choice("view_weights", weights, ["balanced"])
         return dict(zip(data.names, _balanced(data), strict=True))
@@ -92,7 +92,7 @@ def fit_bytes(matrices, n_topics: int, n_slots: int, itemsize: int) -> int:
     Non-zeros in column order, old and new mixtures, old and new topics and their gradient in double
     precision, and scratch for the blocks in work.
     """
-    from ..em.simplex import padded
+    from coview.em.simplex import padded
 
     nnz = sum(m.nnz for m in matrices)
     terms = sum(m.shape[1] for m in matrices)

@@ -13,8 +13,10 @@ def is_dense_real(matrix: sp.csr_array) -> bool:
 
     The answer depends on the values alone, so a matrix and its sparse copy are treated alike.
 
-    >>> is_dense_real(sp.csr_array([[0.5, 1.2], [3.1, 0.7]])), is_dense_real(sp.csr_array([[5.0, 1]]))
-    (True, False)
+    >>> is_dense_real(sp.csr_array([[0.5, 1.2], [3.1, 0.7]]))
+    True
+    >>> is_dense_real(sp.csr_array([[5, 1], [2, 1]]))
+    False
     """
     if matrix.nnz <= DENSE * matrix.shape[0] * matrix.shape[1]:
         return False

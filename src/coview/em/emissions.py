@@ -1,6 +1,6 @@
 r"""Emissions: what the topics of one view say, p(w|z), and how expected counts change it.
 
-An emission is a frozen value with `by_term`, p(w|z) as (terms, topics) padded with zeros (the layout
+An emission is a frozen value with `by_term`, p(w|z) as (terms, topics) padded with zeros (what
 the kernels read), and `m_step(grad)`, where grad[w, z] = dL/dp(w|z). The expected counts of EM are
 factor * gradient, for p(w|z) itself and by the chain rule for the factors of p(w|z):
 
@@ -9,7 +9,7 @@ factor * gradient, for p(w|z) itself and by the chain rule for the factors of p(
                      p(w|y)  <-  rownorm( p(w|y) * sum_z p(y|z) grad(w,z) )
                      p(y|z)  <-  rownorm( p(y|z) * sum_w p(w|y) grad(w,z) )
 
-so the three factors of DualPLSA and MVPLSA cost the sweep of two, and small dense products after it.
+so the three factors of DualPLSA and MVPLSA cost the sweep of two, and small dense products after.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .simplex import limits, pad_topics, padded
+from coview.em.simplex import limits, pad_topics, padded
 
 
 class Emission(Protocol):
@@ -79,7 +79,7 @@ class FactoredTopics:
 
 def _scaled_to_one(grad, by_term):
     """by_term * grad with columns summing to one: an M-step for one factor."""
-    from ..kernels.simplex import normalize_topics
+    from coview.kernels.simplex import normalize_topics
 
     out = np.empty_like(by_term)
     normalize_topics(grad, by_term, limits(by_term.dtype).tiny, out)

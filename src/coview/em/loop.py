@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..data.blocks import Block
-from .penalty import Penalty
-from .problem import Problem
-from .step import Step, Update, em_step, sweep_view
-from .trace import Trace
+from coview.data.blocks import Block
+from coview.em.penalty import Penalty
+from coview.em.problem import Problem
+from coview.em.step import Update, Values, em_step, sweep_view
+from coview.em.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,20 @@ class Fit:
     trace: Trace
 
 
+class Interrupted(KeyboardInterrupt):
+    """A run ended by Ctrl-C, with its last complete state."""
+
+    def __init__(self, fit: Fit):
+        self.fit = fit
+
+
 def run_em(
     problem: Problem,
     map_in_order: Callable,
     schedule: Sequence[Update] = ("both",),
     max_iter: int = 200,
     tol: float = 1e-5,
-    on_step: Callable[[int, Problem, Step], bool | None] | None = None,
+    on_step: Callable[[int, Problem, Values], bool | None] | None = None,
 ) -> Fit:
     """Iterate until the objective changes by less than tol of itself, or max_iter times.
 
@@ -37,42 +44,40 @@ def run_em(
     the alternating scheme. A sweep yields the objective *before* its step; so the state that
     is returned is the last one whose objective is known, which takes one more sweep at max_iter.
 
-    `on_step(n_iter, problem, step)` is called after each iteration; a true answer ends the run.
-    After a KeyboardInterrupt the last complete state hangs on the exception as `fit`.
+    `on_step(n_iter, problem, values)` is called after each iteration, with the objective before
+    it; a true answer ends the run.
     """
-    steps: list[Step] = []
-    known = problem
-    stop = False
+    values: list[Values] = []
+    known, stop = problem, False
     try:
         while True:
-            last = len(steps) == max_iter or stop
+            last = stop or len(values) == max_iter
             step = em_step(problem, map_in_order, "nothing" if last else schedule[0])
             known = problem
-            steps.append(replace(step, problem=None))  # a step holds arrays: keep the scalars only
-            converged = _at_rest(steps, tol)
-            if converged or last:
-                return _fit(known, steps, converged)
+            values.append(step.values)
+            if last or _at_rest(values, tol):
+                return _fit(known, values, tol)
             problem = step.problem
             for update in schedule[1:]:
                 problem = em_step(problem, map_in_order, update).problem
             if on_step is not None:
-                stop = bool(on_step(len(steps), problem, step))
+                stop = bool(on_step(len(values), problem, step.values))
     except KeyboardInterrupt as interrupt:
-        if steps:
-            interrupt.fit = _fit(known, steps, converged=False)
-        raise
+        if not values:
+            raise
+        raise Interrupted(_fit(known, values, tol)) from interrupt
 
 
-def _at_rest(steps, tol):
-    if len(steps) < 2 or tol == 0:
+def _at_rest(values: list[Values], tol: float) -> bool:
+    if len(values) < 2 or tol == 0:
         return False
-    before, now = steps[-2].objective, steps[-1].objective
+    before, now = values[-2].objective, values[-1].objective
     return abs(now - before) <= tol * abs(now)
 
 
-def _fit(problem, steps, converged):
-    trace = Trace.from_steps(steps)
-    return Fit(problem, steps[-1].objective, len(steps) - 1, converged, trace)
+def _fit(problem: Problem, values: list[Values], tol: float) -> Fit:
+    converged = _at_rest(values, tol)
+    return Fit(problem, values[-1].objective, len(values) - 1, converged, Trace.of(values))
 
 
 def fold_in(problem: Problem, map_in_order: Callable, max_iter: int, tol: float) -> Problem:
@@ -106,9 +111,9 @@ def _fold_in_block(problem: Problem, block: Block, max_iter: int, tol: float):
         counts = tuple(np.zeros_like(t) for t in old)
         for v, slot in enumerate(problem.slots):
             sweep_view(problem, block, v, moving, old[slot], counts[slot])
-        short = (tuple(a[:, :k] for a in arrays) for arrays in (counts, old))
         penalty = problem.penalty.at(block.start + moving)
-        new = penalty.m_step(*short, present[moving], None)
+        short_counts, short_old = (tuple(a[:, :k] for a in arrays) for arrays in (counts, old))
+        new = penalty.m_step(short_counts, short_old, present[moving], None)
         change = np.zeros(len(moving))
         for theta, before, after in zip(thetas, old, new, strict=True):
             change = np.maximum(change, np.abs(after - before[:, :k]).max(axis=1))

@@ -6,7 +6,7 @@ arrays (documents, topics), one for each slot of the problem, and answers for th
 
 import numpy as np
 
-from .simplex import row_normalize
+from coview.em.simplex import row_normalize
 
 
 class Penalty:
@@ -41,9 +41,7 @@ class Penalty:
         Pinned documents keep their mixture as a boundary condition of the step, and a document
         without counts keeps its own.
         """
-        return tuple(
-            row_normalize(c, old, pinned) for c, old in zip(counts, thetas, strict=True)
-        )
+        return tuple(row_normalize(c, old, pinned) for c, old in zip(counts, thetas, strict=True))
 
     def at(self, docs) -> "Penalty":
         """The penalty of some documents only, for one that is row_local and knows its documents."""

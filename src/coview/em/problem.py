@@ -4,10 +4,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..data.blocks import Block
-from ..data.prepare import Prepared
-from .emissions import Emission
-from .penalty import Penalty
+from coview.data.blocks import Block
+from coview.data.prepare import Prepared
+from coview.em.emissions import Emission
+from coview.em.penalty import Penalty
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Problem:
     slots: tuple[int, ...]
     weights: tuple[float, ...]
     present: np.ndarray = field(repr=False)
-    penalty: Penalty = Penalty()
+    penalty: Penalty = field(default_factory=Penalty)
     pinned: np.ndarray | None = field(default=None, repr=False)
 
     @classmethod

@@ -46,7 +46,7 @@ def row_normalize(counts: np.ndarray, old: np.ndarray, keep: np.ndarray | None =
     array([[0.25, 0.75],
            [0.5 , 0.5 ]])
     """
-    from ..kernels.simplex import normalize_rows
+    from coview.kernels.simplex import normalize_rows
 
     keep = np.zeros(len(counts), bool) if keep is None else keep
     normalize_rows(counts, old, keep, limits(counts.dtype).tiny)

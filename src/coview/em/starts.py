@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from ..data.prepare import Prepared
-from ..data.validate import check_mixtures, check_topic_labels
-from .simplex import pad_topics
+from coview.data.prepare import Prepared
+from coview.data.validate import check_mixtures, check_topic_labels
+from coview.em.simplex import pad_topics
 
 SMOOTHING = 0.1  # share of a hard label that is spread over all topics
 CORPUS_SHARE = 0.01  # share of the corpus distribution mixed into topics made from documents
@@ -61,13 +61,15 @@ def start_from(init, data: Prepared, n_topics: int, rng: np.random.Generator) ->
         makers = {"random": random_start, "kmeans": kmeans_start}
         if init not in makers:
             raise ValueError(
-                f"init must be one of {', '.join(map(repr, makers))}, an array of mixtures of shape "
-                f"(documents, topics), or labels of shape (documents,); got {init!r}."
+                f"init must be one of {', '.join(map(repr, makers))}, an array of mixtures of "
+                f"shape (documents, topics), or labels of shape (documents,); got {init!r}."
             )
         return makers[init](data, n_topics, rng)
     given = np.asarray(init)
     if given.ndim == 1:
-        return label_start("given", check_topic_labels(given, data.n_docs, n_topics), n_topics, data)
+        return label_start(
+            "given", check_topic_labels(given, data.n_docs, n_topics), n_topics, data
+        )
     return mixture_start("given", check_mixtures(given, data.n_docs, n_topics), data)
 
 
@@ -97,7 +99,7 @@ def smooth_labels(labels: np.ndarray, n_topics: int, smoothing: float = SMOOTHIN
 
 
 def topics_of(theta: np.ndarray, matrix: sp.csr_array, share: float = CORPUS_SHARE) -> np.ndarray:
-    """p(w|z) (topics, terms) of documents with these mixtures, with some corpus distribution in it."""
+    """p(w|z) (topics, terms) of documents with these mixtures, with some of the corpus in it."""
     corpus = _corpus(matrix)
     counts = np.asarray((matrix.T @ theta).T, dtype=float)
     mass = counts.sum(axis=1, keepdims=True)
@@ -141,4 +143,3 @@ def _shaken_corpus(matrix, n_topics, rng):
     topics = _corpus(matrix) * rng.gamma(1.0, size=(n_topics, matrix.shape[1]))
     topics = 0.9 * topics + 0.1 * _corpus(matrix)
     return topics / np.maximum(topics.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-

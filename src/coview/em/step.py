@@ -1,25 +1,24 @@
 """One EM step: the same function of a block for every runner, and what becomes of the sums."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
 import numpy as np
 
-from ..data.blocks import Block
-from .penalty import Penalty
-from .problem import Problem
-from .simplex import limits
+from coview.data.blocks import Block
+from coview.em.penalty import Penalty
+from coview.em.problem import Problem
+from coview.em.simplex import limits
 
 Update = Literal["both", "emissions", "thetas", "nothing"]
 
 
 @dataclass(frozen=True)
-class Step:
-    """The objective before a step, its parts, and the problem after it."""
+class Values:
+    """The objective and its parts."""
 
-    problem: Problem
     log_likelihoods: np.ndarray  # of each view, weighted
     penalty: float
     n_floored: int  # observed words whose p(w|d) had to be floored
@@ -30,13 +29,19 @@ class Step:
 
 
 @dataclass(frozen=True)
-class BlockSums:
-    """What one block contributes to the sums over documents."""
+class Step:
+    """The objective before a step, and the problem after it."""
 
-    log_likelihoods: np.ndarray
-    penalty: float
-    n_floored: int
-    grads: tuple[np.ndarray, ...] | None  # of the block's own terms, view by view
+    values: Values
+    problem: Problem
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over documents; grads are the emissions' gradients, empty if they are not wanted."""
+
+    values: Values
+    grads: tuple[np.ndarray, ...] = ()
 
 
 def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -> Step:
@@ -49,24 +54,26 @@ def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -
     new_thetas = tuple(np.zeros_like(t) for t in problem.thetas) if moves_thetas else None
     sweep = partial(sweep_block, problem, update, new_thetas)
     sums = _add_up(problem, map_in_order(sweep, problem.blocks), update)
+    values = sums.values
     emissions, thetas, penalty = problem.emissions, problem.thetas, problem.penalty
-    if sums.grads is not None:
+    if sums.grads:
         emissions = tuple(e.m_step(g) for e, g in zip(emissions, sums.grads, strict=True))
-    value = sums.penalty
     if not penalty.row_local:
-        value = penalty.value(problem.mixtures, problem.present)
+        values = replace(values, penalty=penalty.value(problem.mixtures, problem.present))
     if new_thetas is not None:
         thetas = new_thetas
         if not penalty.row_local:
             _move_thetas(penalty, new_thetas, problem, slice(None))
         penalty = penalty.refresh(tuple(t[:, : problem.n_topics] for t in thetas))
-    after = problem.with_parameters(emissions, thetas, penalty)
-    return Step(after, sums.log_likelihoods, value, sums.n_floored)
+    return Step(values, problem.with_parameters(emissions, thetas, penalty))
 
 
-def sweep_block(problem: Problem, update: Update, new_thetas, block: Block) -> BlockSums:
-    """E-step on one block, its sums, and (into new_thetas) its mixtures if nothing couples documents."""
-    from ..kernels.sweep import log_likelihood, sweep_columns
+def sweep_block(problem: Problem, update: Update, new_thetas, block: Block) -> Sums:
+    """E-step on one block and its sums; its mixtures go into new_thetas.
+
+    Where the penalty couples documents, new_thetas receives the counts instead.
+    """
+    from coview.kernels.sweep import log_likelihood, sweep_columns
 
     thetas = tuple(t[block.docs] for t in problem.thetas)
     counts = tuple(t[block.docs] for t in new_thetas) if new_thetas is not None else None
@@ -77,7 +84,7 @@ def sweep_block(problem: Problem, update: Update, new_thetas, block: Block) -> B
         prob, ratio, floored = sweep_view(problem, block, v, every, thetas[slot], counts[slot])
         values[v] = problem.weights[v] * log_likelihood(block.rows[v].data, prob)
         n_floored += floored
-        if update in ("both", "emissions"):
+        if block.columns is not None and update in ("both", "emissions"):
             cols = block.columns[v]
             grad = np.empty((len(cols.terms), thetas[slot].shape[1]), ratio.dtype)
             sweep_columns(cols.colptr, cols.rows, cols.position, ratio, thetas[slot], grad)
@@ -89,12 +96,12 @@ def sweep_block(problem: Problem, update: Update, new_thetas, block: Block) -> B
         value = penalty.value(old, problem.present[block.docs])
         if new_thetas is not None:
             _move_thetas(penalty, counts, problem, block.docs)
-    return BlockSums(values, value, n_floored, tuple(grads) if grads else None)
+    return Sums(Values(values, value, n_floored), tuple(grads))
 
 
 def sweep_view(problem, block, v, rows, theta, counts):
     """The row pass over one view of a block; adds the weighted theta counts to counts."""
-    from ..kernels.sweep import sweep_rows
+    from coview.kernels.sweep import sweep_rows
 
     part, dtype = block.rows[v], theta.dtype
     prob, ratio = np.empty_like(part.data), np.empty_like(part.data)
@@ -126,18 +133,17 @@ def _move_thetas(penalty: Penalty, counts, problem: Problem, docs: slice) -> Non
             into[:] = theta
 
 
-def _add_up(problem: Problem, parts: Iterable[BlockSums], update: Update) -> BlockSums:
+def _add_up(problem: Problem, parts: Iterable[Sums], update: Update) -> Sums:
     """Sums over blocks, in double precision, in the order in which they come."""
-    from ..kernels.sweep import add_rows
+    from coview.kernels.sweep import add_rows
 
     moves_emissions = update in ("both", "emissions")
-    grads = tuple(np.zeros(e.by_term.shape) for e in problem.emissions) if moves_emissions else None
-    values, penalty, n_floored = np.zeros(len(problem.slots)), 0.0, 0
+    grads = tuple(np.zeros(e.by_term.shape) for e in problem.emissions) if moves_emissions else ()
+    log_likelihoods, penalty, n_floored = np.zeros(len(problem.slots)), 0.0, 0
     for block, part in zip(problem.blocks, parts, strict=True):
-        values += part.log_likelihoods
-        penalty += part.penalty
-        n_floored += part.n_floored
-        if grads is not None:
-            for total, columns, grad in zip(grads, block.columns, part.grads, strict=True):
-                add_rows(total, columns.terms, grad)
-    return BlockSums(values, penalty, n_floored, grads)
+        log_likelihoods += part.values.log_likelihoods
+        penalty += part.values.penalty
+        n_floored += part.values.n_floored
+        for total, columns, grad in zip(grads, block.columns or (), part.grads, strict=False):
+            add_rows(total, columns.terms, grad)
+    return Sums(Values(log_likelihoods, penalty, n_floored), grads)

@@ -32,16 +32,15 @@ class Trace:
     restarts: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     @classmethod
-    def from_steps(cls, steps) -> "Trace":
-        """From the steps of a run: the first holds the objective of the start."""
-        first, later = steps[0], steps[1:]
+    def of(cls, values) -> "Trace":
+        """From the values of a run, the first of which are those of the start."""
+        first, later = values[0], values[1:]
+        by_view = [v.log_likelihoods for v in later]
         return cls(
-            objective=np.array([s.objective for s in later]),
-            log_likelihood=np.array([s.log_likelihoods for s in later]).reshape(
-                len(later), len(first.log_likelihoods)
-            ),
-            penalty=np.array([s.penalty for s in later]),
-            n_floored=np.array([s.n_floored for s in later], dtype=np.int64),
+            objective=np.array([v.objective for v in later]),
+            log_likelihood=np.array(by_view).reshape(len(later), len(first.log_likelihoods)),
+            penalty=np.array([v.penalty for v in later]),
+            n_floored=np.array([v.n_floored for v in later], dtype=np.int64),
             start_objective=first.objective,
         )
 

@@ -1,10 +1,10 @@
 r"""One sweep over a block of documents: the E-step and all sums that the M-step needs.
 
-For p(w|d) = sum_z p(z|d) p(w|z) let r(d,w) = n(d,w) / p(w|d) on the non-zeros. The expected counts of
-EM are then products of a factor and a gradient, and the posterior p(z|d,w) is never formed:
+For p(w|d) = sum_z p(z|d) p(w|z) let r(d,w) = n(d,w) / p(w|d) on the non-zeros. The expected counts
+of EM are then products of a factor and a gradient, and the posterior p(z|d,w) is never formed:
 
-    theta_counts[d, z] = p(z|d) sum_w r(d,w) p(w|z)       `sweep_rows`, over the rows of a CSR matrix
-    emission_grad[w, z] = sum_d r(d,w) p(z|d)             `sweep_columns`, over the columns of the same block
+    theta_counts[d, z]  = p(z|d) sum_w r(d,w) p(w|z)      `sweep_rows`, over the rows of a block
+    emission_grad[w, z] = sum_d r(d,w) p(z|d)             `sweep_columns`, over its columns
 
 Layout: topics are the last axis everywhere, padded with zeros to a multiple of `LANES`, and
 p(w|z) is kept term by term (terms, topics), so that one non-zero reads one contiguous run.
@@ -88,7 +88,7 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, prob,
 def sweep_columns(colptr, rows, position, ratio, theta, grad):
     """The non-empty columns of the same block: fill grad (columns, topics) = theta.T @ ratio.
 
-    rows (nnz,) is the document within the block, position (nnz,) where its ratio stands in CSR order.
+    rows (nnz,) is the document within the block, position (nnz,) the place of its ratio.
     """
     n_topics = _u(theta.shape[1])
     acc = np.empty(n_topics, theta.dtype)
@@ -130,7 +130,7 @@ def sweep_columns(colptr, rows, position, ratio, theta, grad):
 def log_likelihood(data, prob):
     """sum_i data[i] * log(prob[i]) in double precision, for normal positive prob (nnz,).
 
-    A library call for each logarithm would cost as much as a third of a sweep with 20 topics, and keeps
+    A library call for each logarithm would cost a third of a sweep with 20 topics, and keeps
     the loop scalar. Here prob = 2**e m with m in [sqrt(1/2), sqrt(2)), and log m = 2 artanh(f) with
     f = (m-1)/(m+1) as a series in f; |f| < 0.172 makes the first term left out smaller than 1e-16.
     """

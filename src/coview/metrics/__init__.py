@@ -1,7 +1,7 @@
 """How good a clustering or a search is."""
 
-from .clustering import clustering_accuracy, normalized_mutual_info, purity
-from .retrieval import match_ranks, similarity
+from coview.metrics.clustering import clustering_accuracy, normalized_mutual_info, purity
+from coview.metrics.retrieval import match_ranks, similarity
 
 __all__ = [
     "clustering_accuracy",

@@ -5,11 +5,11 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from ..params import check_choice
+from coview.params import check_choice
 
 
 def clustering_accuracy(labels_true, labels_pred) -> float:
-    """Share of documents in the right cluster, clusters matched to classes one to one as well as can be.
+    """Share of documents in the right cluster, clusters matched one to one with classes at best.
 
     The numbers of clusters and classes may differ; what is left over counts as wrong.
 
@@ -22,7 +22,7 @@ def clustering_accuracy(labels_true, labels_pred) -> float:
 
 
 def normalized_mutual_info(labels_true, labels_pred, *, normalizer: str = "max") -> float:
-    """Mutual information over the larger ("max") or the mean ("mean") entropy of the two labellings.
+    """Mutual information over the larger ("max") or the mean ("mean") entropy of the labellings.
 
     Figures with different normalisers cannot be compared.
 

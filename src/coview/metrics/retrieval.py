@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..params import check_choice
+from coview.params import check_choice
 
 
 def similarity(

@@ -15,9 +15,9 @@ Updates. With the ratio  r(d,w) = n(d,w) / p(w|d),
     p(y|z)  ∝  p(y|z)  sum_w p(w|y)  sum_d r(d,w) p(z|d)                         (4)
     p(z|d)  ∝  p(z|d)  sum_w r(d,w)  sum_y p(w|y) p(y|z)                         (5)
 
-The inner sum over d is the gradient that PLSA needs as well, so the extra factor costs two small dense
-products and no further pass over the data. With as many feature topics as clusters, or more, the
-likelihoods that can be reached are those of PLSA; only the way there differs.
+The inner sum over d is the gradient that PLSA needs as well, so the extra factor costs two small
+dense products and no further pass over the data. With as many feature topics as clusters, or more,
+the likelihoods that can be reached are those of PLSA; only the way there differs.
 
 Where the code is: (3), (4) are `FactoredTopics.m_step`; (5) the `m_step` of an absent `Penalty`.
 """
@@ -26,12 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from ..base import BaseViewsModel
-from ..data.prepare import Prepared
-from ..em.emissions import FactoredTopics, split_into_feature_topics
-from ..em.problem import Problem
-from ..em.starts import Start
-from ..params import check_int
+from coview.base import BaseViewsModel
+from coview.data.prepare import Prepared
+from coview.em.emissions import FactoredTopics, split_into_feature_topics
+from coview.em.problem import Problem
+from coview.em.starts import Start
+from coview.params import check_int
 
 
 class DualPLSA(BaseViewsModel):
@@ -113,8 +113,8 @@ class DualPLSA(BaseViewsModel):
         check_int("n_feature_topics", self.n_feature_topics, 1)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        factors = split_into_feature_topics(start.p_w_z[0], self.n_feature_topics, rng)
-        emission = FactoredTopics.from_rows(*factors, data.dtype)
+        p_y_z, p_w_y = split_into_feature_topics(start.p_w_z[0], self.n_feature_topics, rng)
+        emission = FactoredTopics.from_rows(p_y_z, p_w_y, data.dtype)
         return Problem.of(data, (emission,), thetas=(start.theta,), slots=(0,))
 
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
@@ -123,8 +123,10 @@ class DualPLSA(BaseViewsModel):
 
 def factor_attributes(problem: Problem, data: Prepared) -> dict[str, Any]:
     """The fitted factors p(w|y) and p(y|z), by view."""
-    by_view = list(zip(data.names, problem.emissions, strict=True))
-    return {
-        "feature_topics_": {n: np.ascontiguousarray(e.p_w_y_by_term.T) for n, e in by_view},
-        "topic_links_": {n: e.p_y_z for n, e in by_view},
-    }
+    feature_topics: dict[str, np.ndarray] = {}
+    links: dict[str, np.ndarray] = {}
+    for name, emission in zip(data.names, problem.emissions, strict=True):
+        assert isinstance(emission, FactoredTopics)
+        feature_topics[name] = np.ascontiguousarray(emission.p_w_y_by_term.T)
+        links[name] = emission.p_y_z
+    return {"feature_topics_": feature_topics, "topic_links_": links}

@@ -14,8 +14,8 @@ Updates. With the ratio  r(d,w,v) = n_v(d,w) / p(w|d,v),
     p(w|z,v)  ∝  p(w|z,v)  sum_d  r(d,w,v) p(z|d)                               (1)
     p(z|d)    ∝  p(z|d)    sum_v alpha_v sum_w  r(d,w,v) p(w|z,v)               (2)
 
-A document that lacks a view has no count there, so the view drops out of its sum in (2). Not the same
-as PLSA on concatenated views, where the share of each view in a topic is a free parameter.
+A document that lacks a view has no count there, so the view drops out of its sum in (2). Not the
+same as PLSA on concatenated views, where the share of each view in a topic is a free parameter.
 
 Where the code is: the one slot in `_problem` makes the kernel add the views' counts for (2); (1) is
 `Topics.m_step` of each view.
@@ -23,11 +23,11 @@ Where the code is: the one slot in `_problem` makes the kernel add the views' co
 
 import numpy as np
 
-from ..base import BaseViewsModel
-from ..data.prepare import Prepared
-from ..em.emissions import Topics
-from ..em.problem import Problem
-from ..em.starts import Start
+from coview.base import BaseViewsModel
+from coview.data.prepare import Prepared
+from coview.em.emissions import Topics
+from coview.em.problem import Problem
+from coview.em.starts import Start
 
 
 class LinkPLSA(BaseViewsModel):

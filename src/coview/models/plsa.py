@@ -21,11 +21,11 @@ Where the code is: the ratio and the two sums are `kernels.sweep`; (3) is `Topic
 
 import numpy as np
 
-from ..base import BaseViewsModel
-from ..data.prepare import Prepared
-from ..em.emissions import Topics
-from ..em.problem import Problem
-from ..em.starts import Start
+from coview.base import BaseViewsModel
+from coview.data.prepare import Prepared
+from coview.em.emissions import Topics
+from coview.em.problem import Problem
+from coview.em.starts import Start
 
 
 class PLSA(BaseViewsModel):
