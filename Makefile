@@ -48,6 +48,7 @@ format: $(VENV)/.lint  ## put the code into the project's format
 
 bench: $(VENV)/.bench  ## speed and memory against peers, as ratios
 	$(BIN)/python benchmarks/bench_sweep.py
+	$(BIN)/python benchmarks/bench_memory.py
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -176,11 +176,11 @@ class BaseViewsModel(
         data, learned = self._prepare_training(views, labels)
         seed = seed_of(self.random_state)
         try:
-            fits = self._run_restarts(data, seed, views)
+            fit = self._run_restarts(data, seed, views)
         except Interrupted as interrupt:  # the last complete state stays usable
-            self._keep([interrupt.fit], data, views, learned, seed)
+            self._keep(interrupt.fit, data, views, learned, seed)
             raise
-        return self._keep(fits, data, views, learned, seed)
+        return self._keep(fit, data, views, learned, seed)
 
     def _check_parameters(self) -> None:
         check_int("n_components", self.n_components, 1)
@@ -221,7 +221,8 @@ class BaseViewsModel(
     def _n_slots(self, data: Prepared) -> int:
         return 1
 
-    def _run_restarts(self, data: Prepared, seed: int, X) -> list[Fit]:
+    def _run_restarts(self, data: Prepared, seed: int, X) -> Fit:
+        """The best of `n_init` runs; the first of equals."""
         children = np.random.SeedSequence(seed).spawn(self.n_init)
         total = self.n_init * self.max_iter
         name = type(self).__name__
@@ -232,7 +233,7 @@ class BaseViewsModel(
             progress_bar(name, total, show=bool(self.verbose)) as advance,
         ):
             callbacks = FitCallbacks(self, X, total, lambda p: self._state(p, data))
-            fits = []
+            best, objectives = None, []
             for i, child in enumerate(children):
 
                 def on_step(n_iter, problem, values, done=i * self.max_iter):
@@ -240,15 +241,27 @@ class BaseViewsModel(
                     return callbacks.after_iteration(problem)
 
                 rng = np.random.default_rng(child)
-                start = start_from(self.init, data, self.n_components, rng)
-                problem = self._problem(data, start, rng)
-                fits.append(run_em(problem, run, self._schedule, self.max_iter, self.tol, on_step))
+                # the start is handed over, not kept: its arrays are as large as the model's
+                fit = run_em(
+                    self._problem(data, self._start(data, rng), rng),
+                    run,
+                    self._schedule,
+                    self.max_iter,
+                    self.tol,
+                    on_step,
+                )
+                objectives.append(fit.objective)
+                best = fit if best is None or fit.objective > best.objective else best
             callbacks.end()
-        return fits
+        assert best is not None
+        best.trace.restarts = np.array(objectives)
+        return best
 
-    def _keep(self, fits, data, views, learned, seed):
+    def _start(self, data: Prepared, rng: np.random.Generator) -> Start:
+        return start_from(self.init, data, self.n_components, rng)
+
+    def _keep(self, best: Fit, data: Prepared, views: Views, learned: dict[str, Any], seed: int):
         """Set the fitted attributes, all at the end: a fit that fails leaves the old ones."""
-        best = max(fits, key=lambda fit: fit.objective)  # the first of equals
         if not best.converged and self.tol > 0 and best.n_iter == self.max_iter:
             warnings.warn(
                 f"{type(self).__name__} has not converged in {self.max_iter} iterations; "
@@ -256,7 +269,6 @@ class BaseViewsModel(
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        best.trace.restarts = np.array([fit.objective for fit in fits])
         attributes = {
             **learned,
             **self._state(best.problem, data),

@@ -225,6 +225,7 @@ def test_a_folder_that_cannot_be_moved_into_place_is_put_back(views, saved, monk
     with pytest.raises(OSError, match="busy"):
         views[:2].save(saved, overwrite=True)
     assert Views.load(saved).equals(views)
+    assert listing(saved.parent) == ["data"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")

@@ -76,7 +76,7 @@ def test_the_message_names_document_and_feature():  # 1
 
 
 def test_the_first_bad_entry_is_the_one_reported(rng):
-    matrix = sp.random_array((50, 40), density=0.3, format="csr", rng=rng)
+    matrix = sp.csr_array(rng.poisson(0.4, (50, 40)))
     matrix.data[[100, 400]] = -1
     row = np.searchsorted(matrix.indptr, 100, side="right") - 1
     with raises(f"row {row}, column {matrix.indices[100]},"):
@@ -98,10 +98,16 @@ def test_zero_rows_and_zero_columns_are_errors(make, shape, what):  # 8
         check_matrix(make(np.empty(shape)))
 
 
-@pytest.mark.parametrize("bad", [np.ones(3), [1, 2, 3], sp.coo_array(np.ones(3))])
+@pytest.mark.parametrize("bad", [np.ones(3), [1, 2, 3], []])
 def test_one_dimension_is_an_error_with_advice(bad):
     with raises("Expected 2D array, got 1D array instead", "Reshape your data"):
         check_matrix(bad)
+
+
+@pytest.mark.skipif(sp.coo_array(np.ones(3)).ndim == 2, reason="this scipy has only matrices")
+def test_one_sparse_dimension_is_an_error():
+    with raises("Expected 2D array, got 1D array instead"):
+        check_matrix(sp.coo_array(np.ones(3)))
 
 
 def test_three_dimensions_are_an_error_with_advice():
@@ -141,7 +147,7 @@ def damaged(format, **changes):
 def test_an_index_out_of_range_is_an_error(format, index):  # 24
     matrix = damaged(format)
     matrix.indices[5] = index
-    with raises("View 'en' is a damaged sparse matrix", "indices must be"):
+    with raises("View 'en' is a damaged sparse matrix", " must be "):
         check_matrix(matrix, "en")
 
 

@@ -26,6 +26,7 @@ class Rows:
     indptr: np.ndarray  # (docs + 1,) uint64, from 0
     indices: np.ndarray  # (nnz,) unsigned
     data: np.ndarray  # (nnz,)
+    place: slice  # where they stand in the arrays of the whole view
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,8 @@ def _rows(matrix, start, stop):
     here = slice(int(indptr[0]), int(indptr[-1]))
     unsigned = np.uint32 if matrix.indices.dtype.itemsize == 4 else np.uint64
     arrays = indptr - indptr[0], matrix.indices[here].view(unsigned), matrix.data[here]
-    return Rows(
-        *map(frozen, arrays)
-    )  # read-only always: one compiled kernel, not one for each kind
+    # read-only always: one compiled kernel, not one for each kind of array
+    return Rows(*map(frozen, arrays), here)
 
 
 def _columns(rows, n_terms):

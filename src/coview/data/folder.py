@@ -52,10 +52,11 @@ def write_folder(folder: str | os.PathLike[str], parts: Parts, overwrite: bool) 
     _check_target(target, overwrite)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".coview-") as beside:
-        new, old = Path(beside, "new"), Path(beside, "old")
+        new = Path(beside, "new")
         new.mkdir()
         _write_files(new, parts)
-        _swap(new, target, old)
+        # not inside, where it would be removed even if it cannot be put back
+        _swap(new, target, old=Path(f"{beside}-old"))
 
 
 def _check_view_files(names: Iterable[str]) -> None:
@@ -142,8 +143,10 @@ def _swap(new: Path, target: Path, old: Path) -> None:
         new.rename(target)
     except OSError:
         if existed:
-            shutil.move(old, target)
+            old.rename(target)
         raise
+    if existed:
+        shutil.rmtree(old)
 
 
 # -- reading --------------------------------------------------------------------------------------
@@ -215,9 +218,8 @@ def _read_view(path: Path, name: str, wanted: list[str]) -> sp.csr_array:
         return check_matrix(matrix, name)
     except (ValueError, TypeError) as error:
         others = [other for other in wanted if other != name]
-        raise ValueError(
-            f"{path}: {error} To leave this view out: Views.load(folder, views={others})."
-        ) from error
+        advice = f" To leave this view out: Views.load(folder, views={others})." if others else ""
+        raise ValueError(f"{path}: {error}{advice}") from error
 
 
 def _same_height(matrices: dict[str, sp.csr_array], files: dict[str, Path]) -> int:
@@ -237,8 +239,9 @@ def _optional(
     if not path.exists():
         return None
     found = _read(path, reader)
-    if shape is not None and np.shape(found) != shape:
-        raise ValueError(f"{path} must have the shape {shape}, found {np.shape(found)}.")
+    size = getattr(found, "shape", None) or (len(found),)
+    if shape is not None and size != shape:
+        raise ValueError(f"{path} must have the shape {shape}, found {size}.")
     return found
 
 

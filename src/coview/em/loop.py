@@ -24,7 +24,10 @@ class Fit:
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run ended by Ctrl-C, with its last complete state."""
+    """A run ended by Ctrl-C, with its last complete state.
+
+    The objective is that of the state before it: to know its own would take one more sweep.
+    """
 
     def __init__(self, fit: Fit):
         self.fit = fit
@@ -48,16 +51,15 @@ def run_em(
     it; a true answer ends the run.
     """
     values: list[Values] = []
-    known, stop = problem, False
+    stop = False
     try:
         while True:
             last = stop or len(values) == max_iter
             step = em_step(problem, map_in_order, "nothing" if last else schedule[0])
-            known = problem
             values.append(step.values)
             if last or _at_rest(values, tol):
-                return _fit(known, values, tol)
-            problem = step.problem
+                return _fit(problem, values, tol)
+            problem = step.problem  # two generations of arrays at a time, never three
             for update in schedule[1:]:
                 problem = em_step(problem, map_in_order, update).problem
             if on_step is not None:
@@ -65,7 +67,7 @@ def run_em(
     except KeyboardInterrupt as interrupt:
         if not values:
             raise
-        raise Interrupted(_fit(known, values, tol)) from interrupt
+        raise Interrupted(_fit(problem, values, tol)) from interrupt
 
 
 def _at_rest(values: list[Values], tol: float) -> bool:
@@ -110,7 +112,9 @@ def _fold_in_block(problem: Problem, block: Block, max_iter: int, tol: float):
         old = tuple(t[moving] for t in thetas)
         counts = tuple(np.zeros_like(t) for t in old)
         for v, slot in enumerate(problem.slots):
-            sweep_view(problem, block, v, moving, old[slot], counts[slot])
+            part = block.rows[v]
+            scratch = np.empty_like(part.data)
+            sweep_view(problem, part, v, moving, old[slot], scratch, counts[slot])
         penalty = problem.penalty.at(block.start + moving)
         short_counts, short_old = (tuple(a[:, :k] for a in arrays) for arrays in (counts, old))
         new = penalty.m_step(short_counts, short_old, present[moving], None)

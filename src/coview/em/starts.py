@@ -32,7 +32,7 @@ def random_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Sta
 
     The randomness sits in the topics alone, so the order of the documents plays no part.
     """
-    theta = np.full((data.n_docs, n_topics), 1 / n_topics)
+    theta = np.broadcast_to(1 / n_topics, (data.n_docs, n_topics))
     p_w_z = tuple(_shaken_corpus(m, n_topics, rng) for m in data.matrices)
     return Start("random", _ready(theta, data), p_w_z)
 
@@ -101,10 +101,11 @@ def smooth_labels(labels: np.ndarray, n_topics: int, smoothing: float = SMOOTHIN
 def topics_of(theta: np.ndarray, matrix: sp.csr_array, share: float = CORPUS_SHARE) -> np.ndarray:
     """p(w|z) (topics, terms) of documents with these mixtures, with some of the corpus in it."""
     corpus = _corpus(matrix)
-    counts = np.asarray((matrix.T @ theta).T, dtype=float)
-    mass = counts.sum(axis=1, keepdims=True)
-    topics = np.divide(counts, mass, out=np.tile(corpus, (theta.shape[1], 1)), where=mass > 0)
-    return (1 - share) * topics + share * corpus
+    topics = np.ascontiguousarray((matrix.T @ theta).T)
+    mass = topics.sum(axis=1, keepdims=True, dtype=np.float64)
+    topics *= np.divide(1 - share, mass, out=np.zeros_like(mass), where=mass > 0)
+    topics += np.where(mass > 0, share, 1).astype(topics.dtype) * corpus
+    return topics
 
 
 def tfidf_concat(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
@@ -136,10 +137,13 @@ def _seed(rng):
 
 def _corpus(matrix):
     counts = np.asarray(matrix.sum(axis=0, dtype=np.float64)).ravel()
-    return counts / max(counts.sum(), np.finfo(float).tiny)
+    return (counts / max(counts.sum(), np.finfo(float).tiny)).astype(matrix.dtype)
 
 
 def _shaken_corpus(matrix, n_topics, rng):
-    topics = _corpus(matrix) * rng.gamma(1.0, size=(n_topics, matrix.shape[1]))
-    topics = 0.9 * topics + 0.1 * _corpus(matrix)
-    return topics / np.maximum(topics.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    # in place, in the precision of the data: these arrays are among the largest of a fit
+    topics = rng.standard_exponential((n_topics, matrix.shape[1]), dtype=matrix.dtype)
+    topics += 0.1
+    topics *= _corpus(matrix)
+    topics /= np.maximum(topics.sum(axis=1, keepdims=True), np.finfo(matrix.dtype).tiny)
+    return topics

@@ -1,18 +1,26 @@
-"""One EM step: the same function of a block for every runner, and what becomes of the sums."""
+"""One EM step: what is done to a block of documents, to a range of terms, and with the sums.
 
-from collections.abc import Callable, Iterable
+A step has two rounds. Round one goes over blocks of documents: ratios, log-likelihood, and (unless
+the penalty couples documents) the new mixtures. Round two goes over ranges of terms: the emissions'
+gradient, in each range block after block. Nothing is added by two workers, and everything in
+one fixed order, so the bits do not depend on how many work at a time.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
 import numpy as np
 
-from coview.data.blocks import Block
+from coview.data.blocks import Block, Rows
 from coview.em.penalty import Penalty
 from coview.em.problem import Problem
 from coview.em.simplex import limits
 
 Update = Literal["both", "emissions", "thetas", "nothing"]
+
+TERM_RANGES = 12  # of each view: enough to keep several workers busy to the end
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,13 @@ class Values:
     def objective(self) -> float:
         return float(self.log_likelihoods.sum() - self.penalty)
 
+    def __add__(self, other: "Values") -> "Values":
+        return Values(
+            self.log_likelihoods + other.log_likelihoods,
+            self.penalty + other.penalty,
+            self.n_floored + other.n_floored,
+        )
+
 
 @dataclass(frozen=True)
 class Step:
@@ -36,30 +51,22 @@ class Step:
     problem: Problem
 
 
-@dataclass(frozen=True)
-class Sums:
-    """Sums over documents; grads are the emissions' gradients, empty if they are not wanted."""
-
-    values: Values
-    grads: tuple[np.ndarray, ...] = ()
-
-
 def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -> Step:
     """Sweep all blocks and update the emissions, the thetas, both or nothing.
 
-    `map_in_order(function, blocks)` is the runner: it may work on blocks in any order, but yields
-    their results in block order, so that the sums have the same bits for any number of workers.
+    `map_in_order(function, items)` is the runner: it may work on items in any order, but yields
+    their results in the order of the items.
     """
-    moves_thetas = update in ("both", "thetas")
+    moves_thetas, moves_emissions = update in ("both", "thetas"), update in ("both", "emissions")
     new_thetas = tuple(np.zeros_like(t) for t in problem.thetas) if moves_thetas else None
-    sweep = partial(sweep_block, problem, update, new_thetas)
-    sums = _add_up(problem, map_in_order(sweep, problem.blocks), update)
-    values = sums.values
+    ratios = _room_for_ratios(problem) if moves_emissions else None
+    work = partial(sweep_block, problem, new_thetas, ratios)
+    values = sum(map_in_order(work, problem.blocks), Values(np.zeros(len(problem.slots)), 0.0, 0))
     emissions, thetas, penalty = problem.emissions, problem.thetas, problem.penalty
-    if sums.grads:
-        emissions = tuple(e.m_step(g) for e, g in zip(emissions, sums.grads, strict=True))
     if not penalty.row_local:
         values = replace(values, penalty=penalty.value(problem.mixtures, problem.present))
+    if ratios is not None:
+        emissions = _move_emissions(problem, ratios, map_in_order)
     if new_thetas is not None:
         thetas = new_thetas
         if not penalty.row_local:
@@ -68,27 +75,31 @@ def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -
     return Step(values, problem.with_parameters(emissions, thetas, penalty))
 
 
-def sweep_block(problem: Problem, update: Update, new_thetas, block: Block) -> Sums:
-    """E-step on one block and its sums; its mixtures go into new_thetas.
+def _room_for_ratios(problem: Problem) -> tuple[np.ndarray, ...]:
+    """An array for the ratios of each view, from round one to round two."""
+    last = problem.blocks[-1].rows
+    return tuple(np.empty(part.place.stop, part.data.dtype) for part in last)
 
-    Where the penalty couples documents, new_thetas receives the counts instead.
+
+def sweep_block(problem: Problem, new_thetas, ratios, block: Block) -> Values:
+    """Round one on one block; its mixtures go into new_thetas, its ratios into ratios.
+
+    Where the penalty couples documents, new_thetas receives their counts instead.
     """
-    from coview.kernels.sweep import log_likelihood, sweep_columns
+    from coview.kernels.sweep import log_likelihood
 
     thetas = tuple(t[block.docs] for t in problem.thetas)
-    counts = tuple(t[block.docs] for t in new_thetas) if new_thetas is not None else None
-    counts = tuple(np.zeros_like(t) for t in thetas) if counts is None else counts
-    grads, values, n_floored = [], np.zeros(len(block.rows)), 0
+    into = problem.thetas if new_thetas is None else new_thetas
+    counts = tuple(
+        t[block.docs] if into is new_thetas else np.zeros_like(t[block.docs]) for t in into
+    )
+    log_likelihoods, n_floored = np.zeros(len(block.rows)), 0
     every = np.arange(block.stop - block.start, dtype=np.uint64)
     for v, slot in enumerate(problem.slots):
-        prob, ratio, floored = sweep_view(problem, block, v, every, thetas[slot], counts[slot])
-        values[v] = problem.weights[v] * log_likelihood(block.rows[v].data, prob)
-        n_floored += floored
-        if block.columns is not None and update in ("both", "emissions"):
-            cols = block.columns[v]
-            grad = np.empty((len(cols.terms), thetas[slot].shape[1]), ratio.dtype)
-            sweep_columns(cols.colptr, cols.rows, cols.position, ratio, thetas[slot], grad)
-            grads.append(grad)
+        part = block.rows[v]
+        ratio = np.empty_like(part.data) if ratios is None else ratios[v][part.place]
+        n_floored += sweep_view(problem, part, v, every, thetas[slot], ratio, counts[slot])
+        log_likelihoods[v] = problem.weights[v] * log_likelihood(part.data, ratio)
     value = 0.0
     if problem.penalty.row_local:
         penalty = problem.penalty.at(block.docs)
@@ -96,16 +107,15 @@ def sweep_block(problem: Problem, update: Update, new_thetas, block: Block) -> S
         value = penalty.value(old, problem.present[block.docs])
         if new_thetas is not None:
             _move_thetas(penalty, counts, problem, block.docs)
-    return Sums(Values(values, value, n_floored), tuple(grads))
+    return Values(log_likelihoods, value, n_floored)
 
 
-def sweep_view(problem, block, v, rows, theta, counts):
-    """The row pass over one view of a block; adds the weighted theta counts to counts."""
+def sweep_view(problem: Problem, part: Rows, v: int, rows, theta, ratio, counts) -> int:
+    """The row pass over one view of a block: fills ratio, adds the weighted counts to counts."""
     from coview.kernels.sweep import sweep_rows
 
-    part, dtype = block.rows[v], theta.dtype
-    prob, ratio = np.empty_like(part.data), np.empty_like(part.data)
-    n_floored = sweep_rows(
+    dtype = theta.dtype
+    return sweep_rows(
         rows,
         part.indptr,
         part.indices,
@@ -114,11 +124,9 @@ def sweep_view(problem, block, v, rows, theta, counts):
         problem.emissions[v].by_term,
         dtype.type(problem.weights[v]),
         dtype.type(limits(dtype).floor),
-        prob,
         ratio,
         counts,
     )
-    return prob, ratio, n_floored
 
 
 def _move_thetas(penalty: Penalty, counts, problem: Problem, docs: slice) -> None:
@@ -133,17 +141,37 @@ def _move_thetas(penalty: Penalty, counts, problem: Problem, docs: slice) -> Non
             into[:] = theta
 
 
-def _add_up(problem: Problem, parts: Iterable[Sums], update: Update) -> Sums:
-    """Sums over blocks, in double precision, in the order in which they come."""
-    from coview.kernels.sweep import add_rows
+def _move_emissions(problem: Problem, ratios, map_in_order: Callable):
+    """Round two, and the emissions' own step."""
+    grads = tuple(np.zeros(e.by_term.shape) for e in problem.emissions)
+    tasks = [(v, *ends) for v, grad in enumerate(grads) for ends in _term_ranges(len(grad))]
+    for _ in map_in_order(partial(_add_gradient, problem, ratios, grads), tasks):
+        pass
+    return tuple(e.m_step(g) for e, g in zip(problem.emissions, grads, strict=True))
 
-    moves_emissions = update in ("both", "emissions")
-    grads = tuple(np.zeros(e.by_term.shape) for e in problem.emissions) if moves_emissions else ()
-    log_likelihoods, penalty, n_floored = np.zeros(len(problem.slots)), 0.0, 0
-    for block, part in zip(problem.blocks, parts, strict=True):
-        log_likelihoods += part.values.log_likelihoods
-        penalty += part.values.penalty
-        n_floored += part.values.n_floored
-        for total, columns, grad in zip(grads, block.columns or (), part.grads, strict=False):
-            add_rows(total, columns.terms, grad)
-    return Sums(Values(log_likelihoods, penalty, n_floored), grads)
+
+def _term_ranges(n_terms: int):
+    ends = np.linspace(0, n_terms, min(TERM_RANGES, n_terms) + 1).astype(int)
+    return zip(ends[:-1], ends[1:], strict=True)
+
+
+def _add_gradient(problem: Problem, ratios, grads, task) -> None:
+    """dL/dp(w|z) for a range of terms of one view: the sum over all blocks, in their order."""
+    from coview.kernels.sweep import sweep_columns
+
+    v, low, high = task
+    theta = problem.thetas[problem.slots[v]]
+    for block in problem.blocks:
+        c = block.columns[v]
+        first, last = np.searchsorted(c.terms, (low, high))
+        sweep_columns(
+            first,
+            last,
+            c.terms,
+            c.colptr,
+            c.rows,
+            c.position,
+            ratios[v][block.rows[v].place],
+            theta[block.docs],
+            grads[v],
+        )

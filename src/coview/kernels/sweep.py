@@ -32,8 +32,8 @@ _CHUNK = 256
 
 
 @njit(**_OPTIONS)
-def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, prob, ratio, counts):
-    """CSR rows: fill prob and ratio (nnz,), add weight * theta_counts to counts; count the floored.
+def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio, counts):
+    """CSR rows: fill ratio (nnz,), add weight * theta_counts to counts; return how many were floored.
 
     Row i of theta and counts (documents, topics) belongs to row rows[i] of the matrix, so that the
     documents still moving can be swept alone. p(w|d) below `floor` is taken as `floor`.
@@ -61,7 +61,6 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, prob,
             n_floored += (pa < floor) + (pb < floor) + (pc < floor) + (pd < floor)
             pa, pb, pc, pd = max(pa, floor), max(pb, floor), max(pc, floor), max(pd, floor)
             ra, rb, rc, rd = data[j] / pa, data[j1] / pb, data[j2] / pc, data[j3] / pd
-            prob[j], prob[j1], prob[j2], prob[j3] = pa, pb, pc, pd
             ratio[j], ratio[j1], ratio[j2], ratio[j3] = ra, rb, rc, rd
             for k in range(n_topics):
                 acc[k] += (ra * a[k] + rb * b[k]) + (rc * c[k] + rd * d[k])
@@ -74,7 +73,6 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, prob,
             n_floored += pa < floor
             pa = max(pa, floor)
             ra = data[j] / pa
-            prob[j] = pa
             ratio[j] = ra
             for k in range(n_topics):
                 acc[k] += ra * a[k]
@@ -85,20 +83,20 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, prob,
 
 
 @njit(**_OPTIONS)
-def sweep_columns(colptr, rows, position, ratio, theta, grad):
-    """The non-empty columns of the same block: fill grad (columns, topics) = theta.T @ ratio.
+def sweep_columns(first, last, terms, colptr, rows, position, ratio, theta, total):
+    """Columns first to last of the same block: add theta.T @ ratio to total[terms] (terms, topics).
 
     rows (nnz,) is the document within the block, position (nnz,) the place of its ratio.
     """
     n_topics = _u(theta.shape[1])
     acc = np.empty(n_topics, theta.dtype)
     wide = np.empty(n_topics, np.float64)
-    for col in range(_u(grad.shape[0])):
+    for col in range(_u(first), _u(last)):
         wide[:] = 0.0
         j = _u(colptr[col])
-        last = _u(colptr[col + _u(1)])
-        while j < last:
-            end = min(j + _u(_RUN), last)
+        stop = _u(colptr[col + _u(1)])
+        while j < stop:
+            end = min(j + _u(_RUN), stop)
             acc[:] = 0
             while j + _u(8) <= end:
                 j1, j2, j3, j4 = j + _u(1), j + _u(2), j + _u(3), j + _u(4)
@@ -122,28 +120,29 @@ def sweep_columns(colptr, rows, position, ratio, theta, grad):
                 j += _u(1)
             for k in range(n_topics):
                 wide[k] += acc[k]
+        into = total[terms[col]]
         for k in range(n_topics):
-            grad[col, k] = wide[k]
+            into[k] += wide[k]
 
 
 @njit(**_OPTIONS)
-def log_likelihood(data, prob):
-    """sum_i data[i] * log(prob[i]) in double precision, for normal positive prob (nnz,).
+def log_likelihood(data, ratio):
+    """sum_i data[i] * log p[i] in double precision, with p = data / ratio (nnz,).
 
     A library call for each logarithm would cost a third of a sweep with 20 topics, and keeps
-    the loop scalar. Here prob = 2**e m with m in [sqrt(1/2), sqrt(2)), and log m = 2 artanh(f) with
+    the loop scalar. Here p = 2**e m with m in [sqrt(1/2), sqrt(2)), and log m = 2 artanh(f) with
     f = (m-1)/(m+1) as a series in f; |f| < 0.172 makes the first term left out smaller than 1e-16.
     """
     mantissa = np.empty(_CHUNK, np.float64)
     bits = mantissa.view(np.int64)
     exponent = np.empty(_CHUNK, np.int32)
     total = 0.0
-    size = prob.shape[0]
+    size = data.shape[0]
     for start in range(0, size, _CHUNK):
         n = _u(min(_CHUNK, size - start))
         here = data[start : start + n]
         for i in range(n):
-            mantissa[i] = prob[start + i]
+            mantissa[i] = np.float64(here[i]) / np.float64(ratio[start + i])
         for i in range(n):
             e = (bits[i] - np.int64(0x3FE6A09E667F3BCD)) >> np.int64(52)  # the bits of sqrt(1/2)
             exponent[i] = e
@@ -156,13 +155,3 @@ def log_likelihood(data, prob):
             s = 2 / 3 + q * (2 / 5 + q * (2 / 7 + q * s))
             total += here[i] * (exponent[i] * 0.6931471805599453 + f * (2.0 + q * s))
     return total
-
-
-@njit(**_OPTIONS)
-def add_rows(total, index, part):
-    """total[index[i]] += part[i], row by row; index has no repetition."""
-    n_topics = _u(total.shape[1])
-    for i in range(_u(index.shape[0])):
-        into = total[index[i]]
-        for k in range(n_topics):
-            into[k] += part[i, k]

@@ -36,7 +36,7 @@ class ThreadRunner:
         waiting: deque = deque()
         for item in items:
             waiting.append(self._pool.submit(function, item))
-            # a bounded window: finished blocks hold gradients until their turn to be added comes
+            # a bounded window: what is finished waits here for its turn
             if len(waiting) > self.n_threads:
                 yield waiting.popleft().result()
         while waiting:
