@@ -89,18 +89,18 @@ def _balanced(data):
 def fit_bytes(matrices, n_topics: int, n_slots: int, itemsize: int) -> int:
     """Memory that a fit takes beside the views themselves.
 
-    Non-zeros in column order, old and new mixtures, old and new topics and their gradient in double
-    precision, and scratch for the blocks in work.
+    Non-zeros in column order and their ratios, old and new mixtures, old and new topics and their
+    gradient in double precision.
     """
     from coview.em.simplex import padded
 
     nnz = sum(m.nnz for m in matrices)
     terms = sum(m.shape[1] for m in matrices)
     width = padded(n_topics)
-    columns = nnz * (4 + 2)
+    entries = nnz * (4 + 2 + itemsize)
     mixtures = 2 * n_slots * matrices[0].shape[0] * width * itemsize
-    topics = terms * width * (2 * itemsize + 2 * 8)
-    return columns + mixtures + topics
+    topics = terms * width * (2 * itemsize + 8)
+    return entries + mixtures + topics
 
 
 def check_fit_memory(matrices, n_topics: int, n_slots: int, itemsize: int) -> None:

@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from coview.em.simplex import limits, pad_topics, padded
+from coview.em.simplex import limits, pad_topics
 
 
 class Emission(Protocol):
@@ -107,8 +107,3 @@ def split_into_feature_topics(p_w_z, n_feature_topics: int, rng: np.random.Gener
     p_y_z = belongs * rng.uniform(0.5, 1.5, belongs.shape)
     p_y_z = 0.9 * p_y_z / p_y_z.sum(axis=1, keepdims=True) + 0.1 / n_feature_topics
     return p_y_z, p_w_y / p_w_y.sum(axis=1, keepdims=True)
-
-
-def emission_bytes(n_terms: int, n_topics: int, itemsize: int) -> int:
-    """Memory of one emission during a step: old, new, and the gradient in double precision."""
-    return n_terms * padded(n_topics) * (2 * itemsize + 8)
