@@ -82,7 +82,8 @@ def main():
     )
     X = sp.csr_matrix(views["view_0"])
     print(
-        f"{X.shape[0]:,} documents, {X.shape[1]:,} terms, {X.nnz:,} non-zeros; {args.threads} threads"
+        f"{X.shape[0]:,} documents, {X.shape[1]:,} terms, {X.nnz:,} non-zeros; "
+        f"{args.threads} threads"
     )
     print("medians over", args.repeats, "turns, smallest and largest in brackets\n")
     print("| topics | ns/(nnz x topic), 1 core | s/pass | NMF / coview | tomotopy / coview |")

@@ -27,7 +27,6 @@ def classifier(**params):
     return TopicClassifier(LinkPLSA(random_state=0, **params))
 
 
-@pytest.mark.filterwarnings("ignore:Terms that never occur")
 def test_a_handful_of_labels_classify_the_rest(views):
     kept = few(views.labels)
     found = classifier().fit(views, np.where(kept, views.labels, -1))
@@ -35,7 +34,6 @@ def test_a_handful_of_labels_classify_the_rest(views):
     assert (found.predict(views.select("view_0")) == views.labels).mean() > 0.7
 
 
-@pytest.mark.filterwarnings("ignore:Terms that never occur")
 def test_text_labels_with_none_are_the_same_problem(views):
     kept = few(views.labels)
     numbers = np.where(kept, views.labels, -1)
@@ -46,7 +44,6 @@ def test_text_labels_with_none_are_the_same_problem(views):
     np.testing.assert_array_equal(by_text.predict_proba(views), by_number.predict_proba(views))
 
 
-@pytest.mark.filterwarnings("ignore:Terms that never occur")
 def test_nan_is_unlabelled_among_floats(views):
     kept = few(views.labels)
     floats = np.where(kept, views.labels.astype(float), np.nan)
@@ -54,14 +51,12 @@ def test_nan_is_unlabelled_among_floats(views):
     np.testing.assert_array_equal(classifier().fit(views, floats).labels_, again.labels_)
 
 
-@pytest.mark.filterwarnings("ignore:Terms that never occur")
 def test_minus_one_can_be_a_class(views):
     y = np.where(views.labels == 0, -1, views.labels)
     found = TopicClassifier(LinkPLSA(random_state=0), unlabelled=None).fit(views, y)
     assert found.classes_.tolist() == [-1, 1, 2]
 
 
-@pytest.mark.filterwarnings("ignore:Terms that never occur")
 def test_the_number_of_topics_is_the_number_of_classes_and_the_model_given_stays(views):
     model = PLSA(7, random_state=0)
     found = TopicClassifier(model).fit(views.select("view_0"), views.labels)

@@ -21,6 +21,7 @@ SCRIPT = textwrap.dedent(
 
     views = make_views(3000, 5, [2000, 1500], doc_length=120, random_state=0)
     model = LinkPLSA(40, tol=0.0, max_iter=100_000, random_state=0, n_jobs=int(sys.argv[1]))
+    LinkPLSA(2, max_iter=2, tol=0.0).fit(views[:50])  # compile
     print("begin", flush=True)
     try:
         model.fit(views)
@@ -31,7 +32,6 @@ SCRIPT = textwrap.dedent(
 
 
 @pytest.mark.parametrize("n_jobs", ["1", "2"])
-@pytest.mark.filterwarnings("ignore:Terms that never occur")
 def test_ctrl_c_leaves_the_last_complete_state(n_jobs):
     process = subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", SCRIPT, n_jobs], stdout=subprocess.PIPE, text=True

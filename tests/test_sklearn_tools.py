@@ -9,11 +9,6 @@ from sklearn.pipeline import make_pipeline
 from coview import LinkPLSA, TopicClassifier
 from coview.datasets import make_views
 
-# a fold may lack terms that another one has
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Terms that never occur", "ignore:View .* never occurred in training"
-)
-
 
 @pytest.fixture(scope="module")
 def views():

@@ -18,7 +18,6 @@ from coview.callbacks import CallbackSupportMixin, FitCallbacks, with_callbacks
 from coview.data.prepare import Prepared, check_fit_memory, prepare, view_weights
 from coview.data.scaling import learn_scaling
 from coview.data.validate import (
-    DataWarning,
     check_not_all_empty,
     check_topic_labels,
     check_topics,
@@ -102,6 +101,8 @@ class BaseViewsModel(
         Names of the views and of their terms.
     term_counts_ : dict of ndarray of shape (terms,)
         How often each term occurred in training, after scaling.
+    unseen_terms_ : dict of ndarray of int
+        Terms that never occurred in training: their probability is 0 in every topic.
     empty_rows_ : ndarray of int
         Documents without a single count; their mixture is uniform.
     n_features_in_ : int
@@ -269,13 +270,15 @@ class BaseViewsModel(
                 ConvergenceWarning,
                 stacklevel=4,
             )
+        term_counts = _term_counts(data)
         attributes = {
             **learned,
             **self._state(best.problem, data),
             "view_names_": views.names,
             "feature_names_": views.features,
             "n_features_in_": views.shape[1],
-            "term_counts_": _term_counts(data),
+            "term_counts_": term_counts,
+            "unseen_terms_": {n: np.flatnonzero(c == 0) for n, c in term_counts.items()},
             "empty_rows_": np.flatnonzero(data.empty),
             "random_state_used_": seed,
             "objective_": best.objective,
@@ -285,7 +288,6 @@ class BaseViewsModel(
         for name, value in attributes.items():
             setattr(self, name, value)
         self._label(data, seed)
-        _warn_of_unseen_terms(self.term_counts_)
         return self
 
     def _state(self, problem: Problem, data: Prepared) -> dict[str, Any]:
@@ -377,6 +379,7 @@ class BaseViewsModel(
             )
         views = Views(matrices, present=views.present)
         data = prepare(views, self.scaling_, check_dtype(self.dtype))
+        heldout.warn_of_unseen(data, self.unseen_terms_)
         return replace(data, weights=tuple(self.view_weights_[n] for n in data.names))
 
     def _known_views(self, X) -> Views:
@@ -418,9 +421,9 @@ class BaseViewsModel(
         y : ignored
         smoothing : float, default=0.01
             Share of the corpus distribution mixed into every topic. Words that never occurred
-            in training are left out, with a warning that gives their share.
+            in training are left out; a warning gives their share if it is above 1 %.
         """
-        data = heldout.without_unseen(self._new_data(X), self.term_counts_)
+        data = heldout.without_unseen(self._new_data(X), self.unseen_terms_)
         return self._mean_log_likelihood(data, data, smoothing)
 
     def perplexity(
@@ -432,7 +435,7 @@ class BaseViewsModel(
         in on the others. See `score` for `smoothing`.
         """
         check_real("holdout", holdout, 0.0, 1.0)
-        data = heldout.without_unseen(self._new_data(X), self.term_counts_)
+        data = heldout.without_unseen(self._new_data(X), self.unseen_terms_)
         seen, held = heldout.split_tokens(data, holdout, seed_of(random_state))
         return float(np.exp(-self._mean_log_likelihood(seen, held, smoothing)))
 
@@ -466,17 +469,6 @@ class BaseViewsModel(
 def _term_counts(data):
     counts = (np.asarray(m.sum(axis=0, dtype=np.float64)).ravel() for m in data.matrices)
     return dict(zip(data.names, counts, strict=True))
-
-
-def _warn_of_unseen_terms(term_counts):
-    unseen = {name: int((counts == 0).sum()) for name, counts in term_counts.items()}
-    listed = [f"{n:,} of view {name!r}" for name, n in unseen.items() if n]
-    if listed:
-        warnings.warn(
-            f"Terms that never occur have probability 0 in every topic: {', '.join(listed)}.",
-            DataWarning,
-            stacklevel=5,
-        )
 
 
 def _is_rows(X):

@@ -1,6 +1,5 @@
 """The demonstration: functions of numpy, scipy and scikit-learn, seen as docstring and as code."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,6 @@ from rich.markup import escape
 from rich.table import Table
 from sklearn.model_selection import train_test_split
 
-from coview.data.validate import DataWarning
 from coview.data.views import Views
 from coview.datasets import load_python_api
 from coview.metrics import match_ranks, normalized_mutual_info, purity, similarity
@@ -64,9 +62,7 @@ def _split(views: Views, seed: int) -> tuple[Views, Views]:
 
 def _fit(train: Views, seed: int) -> LinkPLSA:
     model = LinkPLSA(N_TOPICS, init="kmeans", random_state=seed, verbose=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # some words occur in held-out items only
-        return model.fit(train)
+    return model.fit(train)
 
 
 def _show_topics(console: Console, model: LinkPLSA, train: Views) -> None:

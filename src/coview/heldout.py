@@ -14,6 +14,8 @@ import scipy.sparse as sp
 from coview.data.prepare import Prepared
 from coview.data.validate import DataWarning
 
+WORTH_A_WARNING = 0.01  # share of the counts; folds of a cross-validation always lose a little
+
 
 def smoothed(p_w_z: np.ndarray, term_counts: np.ndarray, smoothing: float) -> np.ndarray:
     """p(w|z) with a share `smoothing` of the corpus distribution."""
@@ -21,23 +23,35 @@ def smoothed(p_w_z: np.ndarray, term_counts: np.ndarray, smoothing: float) -> np
     return ((1 - smoothing) * p_w_z + smoothing * corpus).astype(p_w_z.dtype)
 
 
-def without_unseen(data: Prepared, term_counts: dict[str, np.ndarray]) -> Prepared:
-    """The data without terms that never occurred in training; warns with their share."""
-    seen = [m @ sp.diags_array((term_counts[n] > 0).astype(m.dtype)) for n, m in _named(data)]
-    kept = []
-    for name, before, after in zip(data.names, data.matrices, seen, strict=True):
-        after = sp.csr_array(after)
-        after.eliminate_zeros()
-        lost = 1 - after.sum(dtype=np.float64) / max(before.sum(dtype=np.float64), 1e-300)
-        if lost > 1e-12 and before.nnz:
+def warn_of_unseen(data: Prepared, unseen: dict[str, np.ndarray]) -> None:
+    """Warn of views much of whose mass is of terms that never occurred in training."""
+    for name, matrix in zip(data.names, data.matrices, strict=True):
+        lost = matrix.data[_is_unseen(matrix, unseen[name])].sum(dtype=np.float64)
+        total = matrix.sum(dtype=np.float64)
+        if lost > WORTH_A_WARNING * total:
             warnings.warn(
-                f"View {name!r}: {lost:.2%} of the counts are of terms that never occurred in "
-                "training; they are left out.",
+                f"View {name!r}: {lost / total:.1%} of the counts are of terms that never occurred "
+                "in training; they are left out.",
                 DataWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
-        kept.append(after)
+
+
+def without_unseen(data: Prepared, unseen: dict[str, np.ndarray]) -> Prepared:
+    """The data without terms that never occurred in training."""
+    kept = []
+    for name, matrix in zip(data.names, data.matrices, strict=True):
+        if len(unseen[name]):
+            values = np.where(_is_unseen(matrix, unseen[name]), 0, matrix.data)
+            matrix = _with_values(matrix, values)
+        kept.append(matrix)
     return replace(data, matrices=tuple(kept))
+
+
+def _is_unseen(matrix, unseen):
+    mask = np.zeros(matrix.shape[1], bool)
+    mask[unseen] = True
+    return mask[matrix.indices]
 
 
 def split_tokens(data: Prepared, share: float, seed: int) -> tuple[Prepared, Prepared]:
@@ -56,13 +70,11 @@ def _split(matrix, share, rng):
         held = rng.binomial(matrix.data.astype(np.int64), share).astype(matrix.dtype)
     else:
         held = np.where(rng.random(matrix.nnz) < share, matrix.data, 0).astype(matrix.dtype)
-    parts = []
-    for values in (matrix.data - held, held):
-        part = sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
-        part.eliminate_zeros()
-        parts.append(part)
-    return parts
+    return [_with_values(matrix, values) for values in (matrix.data - held, held)]
 
 
-def _named(data):
-    return zip(data.names, data.matrices, strict=True)
+def _with_values(matrix, values):
+    """A matrix with other values in its places, without those that are 0."""
+    new = sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
+    new.eliminate_zeros()
+    return new

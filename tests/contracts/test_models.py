@@ -149,15 +149,17 @@ def test_empty_documents_get_the_uniform_mixture(entry, views, rng):
     np.testing.assert_allclose(model.transform(matrices)[[2, 5]], 1 / 3, atol=1e-12)
 
 
-def test_terms_that_never_occur_get_probability_zero_and_a_warning(entry, views):
+def test_terms_that_never_occur_get_probability_zero_and_are_listed(entry, views):
     matrices = {n: m.toarray() for n, m in views.matrices.items()}
     name = views.names[0]
     matrices[name][:, 4] = 0
-    with pytest.warns(DataWarning, match=f"never occur .*: 1 of view '{name}'"):
-        model = entry().fit(matrices)
+    model = entry().fit(matrices)
+    assert model.unseen_terms_[name].tolist() == [4]
     assert (model.components_[name][:, 4] == 0).all()
     new = {name: np.eye(views.widths[0])[[4]] * 7}  # a document of nothing but that term
-    np.testing.assert_allclose(model.transform(new), 1 / 3, atol=1e-12)
+    with pytest.warns(DataWarning, match=f"View '{name}': 100.0% of the counts"):
+        mixture = model.transform(new)
+    np.testing.assert_allclose(mixture, 1 / 3, atol=1e-12)
 
 
 def test_any_subset_of_the_views_can_be_folded_in(entry, views):

@@ -5,6 +5,7 @@ Nothing begins at zero except where it is meant (pinned documents): EM keeps a z
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,6 +35,8 @@ def random_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Sta
     """
     theta = np.broadcast_to(1 / n_topics, (data.n_docs, n_topics))
     p_w_z = tuple(_shaken_corpus(m, n_topics, rng) for m in data.matrices)
+    if data.labels is not None:
+        p_w_z = tuple(map(_lean_on_pins, p_w_z, data.matrices, repeat(data.labels)))
     return Start("random", _ready(theta, data), p_w_z)
 
 
@@ -98,9 +101,9 @@ def smooth_labels(labels: np.ndarray, n_topics: int, smoothing: float = SMOOTHIN
     return theta
 
 
-def topics_of(theta: np.ndarray, matrix: sp.csr_array, share: float = CORPUS_SHARE) -> np.ndarray:
+def topics_of(theta: np.ndarray, matrix: sp.csr_array, corpus_of=None) -> np.ndarray:
     """p(w|z) (topics, terms) of documents with these mixtures, with some of the corpus in it."""
-    corpus = _corpus(matrix)
+    share, corpus = CORPUS_SHARE, _corpus(matrix if corpus_of is None else corpus_of)
     topics = np.ascontiguousarray((matrix.T @ theta).T)
     mass = topics.sum(axis=1, keepdims=True, dtype=np.float64)
     topics *= np.divide(1 - share, mass, out=np.zeros_like(mass), where=mass > 0)
@@ -138,6 +141,16 @@ def _seed(rng):
 def _corpus(matrix):
     counts = np.asarray(matrix.sum(axis=0, dtype=np.float64)).ravel()
     return (counts / max(counts.sum(), np.finfo(float).tiny)).astype(matrix.dtype)
+
+
+def _lean_on_pins(p_w_z, matrix, labels):
+    """Half of each topic from the documents pinned to it: random topics would outvote few pins."""
+    rows = np.flatnonzero(labels >= 0)
+    pinned = np.zeros((len(rows), len(p_w_z)), p_w_z.dtype)
+    pinned[np.arange(len(rows)), labels[rows]] = 1
+    known = np.isin(np.arange(len(p_w_z)), labels)
+    p_w_z[known] = (p_w_z[known] + topics_of(pinned, matrix[rows], corpus_of=matrix)[known]) / 2
+    return p_w_z
 
 
 def _shaken_corpus(matrix, n_topics, rng):

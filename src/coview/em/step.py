@@ -9,6 +9,7 @@ one fixed order, so the bits do not depend on how many work at a time.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -152,7 +153,7 @@ def _move_emissions(problem: Problem, ratios, map_in_order: Callable):
 
 def _term_ranges(n_terms: int):
     ends = np.linspace(0, n_terms, min(TERM_RANGES, n_terms) + 1).astype(int)
-    return zip(ends[:-1], ends[1:], strict=True)
+    return pairwise(ends)
 
 
 def _add_gradient(problem: Problem, ratios, grads, task) -> None:

@@ -1,12 +1,12 @@
-r"""Similarities of pairs of documents in several views, their disagreement, and steps that lessen it.
+r"""Similarities of pairs of documents in several views, and steps towards their agreement.
 
-For a pair p = (i, j) and a view v, with u = h_i - h_j the difference of the two mixtures of the view,
+For a pair p = (i, j) and a view v, with u = h_i - h_j the difference of the two mixtures,
 
-    s_v(p) = exp(-|u|^2 / sigma)                                                       (000, Eq. 7)
+    s_v(p) = exp(-|u|^2 / sigma)                                                 (000, Eq. 7)
 
-is kept for all pairs (views, pairs), computed once and used for every two views; ABSENT stands for a
-pair of which a document lacks the view. Sums over pairs go by document, each over its own pairs in a
-fixed order, so no two documents write to the same place and the bits do not depend on who computes.
+is kept for all pairs (views, pairs), computed once and used for every two views; ABSENT stands for
+a pair of which a document lacks the view. What a document collects from its pairs is gathered by
+that document in a fixed order: no two documents write to the same place.
 """
 
 import numpy as np
@@ -16,16 +16,18 @@ ABSENT = -1.0  # no similarity is negative
 
 _OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
 _SUMS = {**_OPTIONS, "fastmath": {"reassoc", "contract"}}
+_u = np.uint64
 
 # Counts come with or without padding, hence with any stride: compiled once for all of them.
-_SAFE = [f"void({t}[:, :], f8[:, ::1], b1[:], f8[:, ::1])" for t in ("f4", "f8")]
-_LOG = [f"f8({t}[:, :], f8[:, ::1], f8[:, ::1], f8)" for t in ("f4", "f8")]
+_LITERAL = [f"void({t}[:, :], f8[:, ::1], b1[:], f8[:, ::1])" for t in ("f4", "f8")]
+_SAFE = [f"void({t}[:, :], f8[:, ::1], b1[:], f8, f8[:, ::1])" for t in ("f4", "f8")]
+_GROWTH = [f"f8({t}[:, :], f8[:, ::1], f8[:, ::1], f8)" for t in ("f4", "f8")]
 _BLEND = [f"void(f8[:, ::1], f8[:, ::1], f8, f8, {t}[:, :])" for t in ("f4", "f8")]
 
 
 @njit(**_SUMS)
 def similarities(pairs, theta, has_view, sigma, out):
-    """out (pairs,) = s(p) for theta (documents, topics); ABSENT where has_view lacks a document."""
+    """out (pairs,) = s(p) for theta (documents, topics); ABSENT if a document lacks the view."""
     for p in range(pairs.shape[0]):
         i, j = pairs[p, 0], pairs[p, 1]
         if not (has_view[i] and has_view[j]):
@@ -40,7 +42,10 @@ def similarities(pairs, theta, has_view, sigma, out):
 
 @njit(**_OPTIONS)
 def disagreement(sims):
-    """Sum over v < w of |S^v - S^w|^2 for sims (views, pairs): each pair stands for (i,j) and (j,i)."""
+    """Sum over v < w of |S^v - S^w|^2, sims being (views, pairs).
+
+    A pair stands for (i, j) and (j, i), hence the 2.
+    """
     total = 0.0
     for v in range(sims.shape[0]):
         for w in range(v):
@@ -66,127 +71,135 @@ def pulls(sims, v, factor, out):
 
 
 @njit(**_SUMS)
-def gather(pairs, first, second, into_second, pull, theta, out):
-    """out (documents, topics): row d is the sum of pull(p) (h_d - h_other) over the pairs of d.
+def gather(indptr, others, index, pull, theta, out):
+    """out (documents, topics): row d is the sum of pull(p) (h_d - h_other) over the pairs p of d.
 
-    Pairs are sorted: those that begin with d are first[d] to first[d + 1]; those that end with d are
-    into_second[second[d]] to into_second[second[d + 1]]. Both pointers may end before the documents.
+    The pairs of d are index[indptr[d]:indptr[d + 1]], their other documents the same part of
+    others; indptr may end before the documents do. Four at a time: their rows come from the outer
+    caches. The differences are taken first, so that a document between its equals feels exactly 0.
     """
+    n_topics = _u(theta.shape[1])
     out[:] = 0.0
-    for d in range(first.shape[0] - 1):
+    for d in range(_u(indptr.shape[0] - 1)):
         own, total = theta[d], out[d]
-        for p in range(first[d], first[d + 1]):
-            other = theta[pairs[p, 1]]
-            for k in range(theta.shape[1]):
-                total[k] += pull[p] * (own[k] - other[k])
-        for q in range(second[d], second[d + 1]):
-            p = into_second[q]
-            other = theta[pairs[p, 0]]
-            for k in range(theta.shape[1]):
-                total[k] += pull[p] * (own[k] - other[k])
+        q, end = _u(indptr[d]), _u(indptr[d + _u(1)])
+        while q + _u(4) <= end:
+            q1, q2, q3 = q + _u(1), q + _u(2), q + _u(3)
+            a, b, c, e = theta[others[q]], theta[others[q1]], theta[others[q2]], theta[others[q3]]
+            pa, pb, pc, pe = pull[index[q]], pull[index[q1]], pull[index[q2]], pull[index[q3]]
+            for k in range(n_topics):
+                x = own[k]
+                total[k] += (pa * (x - a[k]) + pb * (x - b[k])) + (
+                    pc * (x - c[k]) + pe * (x - e[k])
+                )
+            q += _u(4)
+        while q < end:
+            a, pa = theta[others[q]], pull[index[q]]
+            for k in range(n_topics):
+                total[k] += pa * (own[k] - a[k])
+            q += _u(1)
 
 
-@njit(**_OPTIONS)
-def _onto_simplex(row, old):
-    """row to sum 1, in place; without mass it becomes old."""
-    mass = 0.0
-    for k in range(row.shape[0]):
-        mass += row[k]
-    for k in range(row.shape[0]):
-        row[k] = row[k] / mass if mass > 0.0 else old[k]
-
-
-@njit(_SAFE, **_OPTIONS)
+@njit(_LITERAL, **_OPTIONS)
 def literal_target(counts, theta, keep, slope):
-    """slope (documents, topics), in place: counts - slope theta, without its negative part, normalised.
+    """slope (documents, topics), in place, to counts - slope theta, cut off at 0 and normalised.
 
     slope is lam dR/dp. Rows in `keep` and rows without mass become those of theta.
     """
     for d in range(theta.shape[0]):
+        mass = 0.0
         for k in range(theta.shape[1]):
-            target = counts[d, k] - slope[d, k] * theta[d, k]  # Eq. 13 / 17
-            slope[d, k] = target if target > 0.0 and not keep[d] else 0.0
-        _onto_simplex(slope[d], theta[d])
+            slope[d, k] = max(0.0, counts[d, k] - slope[d, k] * theta[d, k])  # Eq. 13, 17
+            mass += slope[d, k]
+        moves = mass > 0.0 and not keep[d]
+        for k in range(theta.shape[1]):
+            slope[d, k] = slope[d, k] / mass if moves else theta[d, k]
 
 
 @njit(_SAFE, **_OPTIONS)
-def safe_target(counts, theta, keep, slope):
-    """slope (documents, topics), in place: theta (g + c) normalised; g = counts / theta - slope.
+def safe_target(counts, theta, keep, reach, slope):
+    """slope (documents, topics), in place, to theta (g + c) normalised; g = counts / theta - slope.
 
-    c is the least number for which g + c has no negative entry; an entry of theta that is 0 stays so.
-    Rows in `keep` and rows without mass become those of theta.
+    c >= 0 is the least number for which g + c has no negative entry; if it is not 0, the document
+    goes `reach` of the way. An entry of theta that is 0 stays 0. Rows in `keep` and rows without
+    mass become those of theta.
     """
     for d in range(theta.shape[0]):
-        least = 0.0
+        least, mass = 0.0, 0.0
         for k in range(theta.shape[1]):
             if theta[d, k] > 0.0:
                 slope[d, k] = counts[d, k] / theta[d, k] - slope[d, k]
                 least = min(least, slope[d, k])
         for k in range(theta.shape[1]):
-            moves = theta[d, k] > 0.0 and not keep[d]
-            slope[d, k] = theta[d, k] * (slope[d, k] - least) if moves else 0.0
-        _onto_simplex(slope[d], theta[d])
+            slope[d, k] = theta[d, k] * (slope[d, k] - least) if theta[d, k] > 0.0 else 0.0
+            mass += slope[d, k]
+        moves = mass > 0.0 and not keep[d]
+        far = reach if least < 0.0 else 1.0
+        for k in range(theta.shape[1]):
+            share = slope[d, k] / mass
+            slope[d, k] = (1.0 - far) * theta[d, k] + far * share if moves else theta[d, k]
 
 
 @njit(**_SUMS)
-def directions(pairs, theta, target, along, square):
-    """Fill along = u'du and square = |du|^2 (pairs,), du being how u changes from theta to target.
+def directions(pairs, theta, target, square, along, change):
+    """Fill square = |u|^2, along = u'du, change = |du|^2 (pairs,); du is u at target less u.
 
-    After a share t of the way |u|^2 has grown by t (2 along + t square): no step size tried after
-    this needs the mixtures again.
+    After a share t of the way |u|^2 has become square + t (2 along + t change), so that no step
+    size tried later needs the mixtures again.
     """
     for p in range(pairs.shape[0]):
         a, b = theta[pairs[p, 0]], theta[pairs[p, 1]]
         c, d = target[pairs[p, 0]], target[pairs[p, 1]]
-        x, y = 0.0, 0.0
+        x, y, z = 0.0, 0.0, 0.0
         for k in range(theta.shape[1]):
             u = a[k] - b[k]
-            du = c[k] - d[k] - u
-            x += u * du
-            y += du * du
-        along[p] = x
-        square[p] = y
+            du = (c[k] - d[k]) - u
+            x += u * u
+            y += u * du
+            z += du * du
+        square[p], along[p], change[p] = x, y, z
 
 
 @njit(**_OPTIONS)
-def disagreement_growth(sims, v, along, square, share, sigma, moved):
-    """By how much `disagreement` grows when view v goes `share` of its way; fills moved (pairs,) = s_v.
+def disagreement_growth(sims, v, way, share, sigma, moved):
+    """How much `disagreement` grows when view v goes `share` of its way; its s_v go into moved.
 
-    As a sum of differences, not a difference of sums: near a maximum the rounding of the sums would hide it.
+    way (3, pairs) is what `directions` found. A sum of differences, not a difference of sums: near
+    a maximum the rounding of the sums would be larger than what is left to gain.
     """
     total = 0.0
     for p in range(sims.shape[1]):
         own = sims[v, p]
-        change = 0.0
-        if own >= 0.0:
-            change = own * np.expm1(-share * (2.0 * along[p] + share * square[p]) / sigma)
-        moved[p] = own + change
-        if change != 0.0:
-            lever = 0.0
-            for w in range(sims.shape[0]):
-                if w != v and sims[w, p] >= 0.0:
-                    lever += 2.0 * (own - sims[w, p]) + change
-            total += 2.0 * change * lever
+        if own < 0.0:
+            moved[p] = own
+            continue
+        farther = share * (2.0 * way[1, p] + share * way[2, p])
+        if farther > -sigma:
+            growth = own * np.expm1(-farther / sigma)
+        else:  # a small sigma may have let own underflow
+            growth = np.exp(-(way[0, p] + farther) / sigma) - own
+        moved[p] = own + growth
+        for w in range(sims.shape[0]):
+            if w != v and sims[w, p] >= 0.0:
+                total += 2.0 * growth * (2.0 * (own - sims[w, p]) + growth)
     return total
 
 
-@njit(_LOG, **_OPTIONS)
+@njit(_GROWTH, **_OPTIONS)
 def expected_log_growth(counts, theta, target, share):
-    """By how much sum counts log(theta) grows on `share` of the way; -inf where a counted entry ends at 0."""
+    """How much sum counts log(theta) grows on `share` of the way; -inf if a counted entry gets 0."""
     total = 0.0
     for d in range(theta.shape[0]):
         here = 0.0
         for k in range(theta.shape[1]):
             old = theta[d, k]
-            if counts[d, k] > 0.0 and old > 0.0 and target[d, k] != old:
+            if counts[d, k] > 0.0 and old > 0.0:
                 growth = share * (target[d, k] - old) / old
-                # below, 1 + growth has lost the digits of a small target
-                if growth < -0.5:
-                    here += counts[d, k] * np.log(
-                        ((1.0 - share) * old + share * target[d, k]) / old
-                    )
-                else:
+                if growth > -0.5:
                     here += counts[d, k] * np.log1p(growth)
+                else:  # 1 + growth would have lost the digits of a small target
+                    new = (1.0 - share) * old + share * target[d, k]
+                    here += counts[d, k] * np.log(new / old)
         total += here
         if total == -np.inf:
             break
@@ -195,14 +208,14 @@ def expected_log_growth(counts, theta, target, share):
 
 @njit(_BLEND, **_OPTIONS)
 def blend(theta, target, share, tiny, out):
-    """out (documents, topics) = `share` of the way from theta to target; what did not move keeps its bits.
+    """out (documents, topics) = `share` of the way to target; what does not move keeps its bits.
 
-    Entries that fell below `tiny` become 0, as in `normalize_rows`.
+    Entries that fall below `tiny` become 0, as in `normalize_rows`.
     """
     for d in range(theta.shape[0]):
         for k in range(theta.shape[1]):
+            value = (1.0 - share) * theta[d, k] + share * target[d, k]
             if target[d, k] == theta[d, k]:
                 out[d, k] = theta[d, k]
-                continue
-            value = (1.0 - share) * theta[d, k] + share * target[d, k]
-            out[d, k] = value if value >= tiny else 0.0
+            else:
+                out[d, k] = value if value >= tiny else 0.0

@@ -33,7 +33,7 @@ _CHUNK = 256
 
 @njit(**_OPTIONS)
 def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio, counts):
-    """CSR rows: fill ratio (nnz,), add weight * theta_counts to counts; return how many were floored.
+    """CSR rows: fill ratio (nnz,), add weight * theta_counts to counts; return the number floored.
 
     Row i of theta and counts (documents, topics) belongs to row rows[i] of the matrix, so that the
     documents still moving can be swept alone. p(w|d) below `floor` is taken as `floor`.
