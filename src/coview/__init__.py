@@ -16,7 +16,13 @@ _HOMES = {
     "DataWarning": ".data.validate",
     "PLSA": ".models.plsa",
     "DualPLSA": ".models.dual_plsa",
+    "LTM": ".models.ltm",
     "LinkPLSA": ".models.link_plsa",
+    "VotedPLSA": ".models.voted_plsa",
+    "PairwiseCoPLSA": ".models.pairwise_coplsa",
+    "DivergenceCoPLSA": ".models.divergence_coplsa",
+    "MVPLSA": ".models.mvplsa",
+    "MGGM": ".models.mggm",
     "TopicClassifier": ".classifier",
 }
 _SUBMODULES = ("datasets", "metrics")
@@ -29,9 +35,15 @@ if TYPE_CHECKING:
     from .classifier import TopicClassifier as TopicClassifier
     from .data.validate import DataWarning as DataWarning
     from .data.views import Views as Views
+    from .models.divergence_coplsa import DivergenceCoPLSA as DivergenceCoPLSA
     from .models.dual_plsa import DualPLSA as DualPLSA
     from .models.link_plsa import LinkPLSA as LinkPLSA
+    from .models.ltm import LTM as LTM
+    from .models.mggm import MGGM as MGGM
+    from .models.mvplsa import MVPLSA as MVPLSA
+    from .models.pairwise_coplsa import PairwiseCoPLSA as PairwiseCoPLSA
     from .models.plsa import PLSA as PLSA
+    from .models.voted_plsa import VotedPLSA as VotedPLSA
 
 
 def __getattr__(name: str):

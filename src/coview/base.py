@@ -28,12 +28,13 @@ from coview.em.emissions import Topics
 from coview.em.loop import Fit, Interrupted, fold_in, run_em
 from coview.em.problem import Problem
 from coview.em.simplex import pad_topics
-from coview.em.starts import Start, start_from
+from coview.em.starts import Start, check_same_topics, mixture_start, starts_from
 from coview.em.step import Update, em_step
 from coview.params import check_choice, check_dtype, check_int, check_n_jobs, check_real, seed_of
 from coview.progress import progress_bar
 from coview.runners.threads import ThreadRunner
 
+TRIAL_ITERATIONS = 20  # of each start, before the best one goes on
 FOLD_IN_ITERATIONS = 200
 FOLD_IN_TOLERANCE = 1e-4  # largest movement of a share p(z|d) at which a document is at rest
 
@@ -50,9 +51,14 @@ class BaseViewsModel(
     ----------
     n_components : int, default=10
         Topics, which are also the clusters of documents.
-    init : {"random", "kmeans"}, ndarray of shape (documents, n_components) or (documents,)
-        Where EM begins: random topics; k-means on tf-idf weighted, length-normalised views; given
-        mixtures p(z|d); or given labels, smoothed so that they can still change (-1: unknown).
+    init : str, fitted model, or ndarray of shape (documents, n_components) or (documents,)
+        Where EM begins. "auto" (default) tries several starts for a few iterations and goes on with
+        the best objective; see `trace_.candidates`. By name: "random" topics; "kmeans" on
+        tf-idf weighted, length-normalised, concatenated views; "spectral" embedding of the
+        neighbour graph of those, "spectral_sum" of the sum of the views' graphs; "consensus" of
+        k-means on each view; "naive_bayes" from the labelled documents. Or given: the mixtures
+        and topics of a fitted model; mixtures p(z|d); labels, smoothed so that they can still
+        change (-1: unknown).
     n_init : int, default=1
         Runs from different random starts; the one with the best objective is kept.
     max_iter : int, default=200
@@ -118,7 +124,7 @@ class BaseViewsModel(
         self,
         n_components: int = 10,
         *,
-        init: Any = "random",
+        init: Any = "auto",
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -148,6 +154,10 @@ class BaseViewsModel(
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
         raise NotImplementedError
 
+    def _finish(self, problem: Problem, data: Prepared) -> Problem:
+        """What is done once, after the last iteration."""
+        return problem
+
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
         """Fitted attributes beyond the common ones."""
         return {}
@@ -174,10 +184,11 @@ class BaseViewsModel(
         """
         self._check_parameters()
         views = self._training_views(X)
-        data, learned = self._prepare_training(views, labels)
         seed = seed_of(self.random_state)
+        own, *restarts = np.random.SeedSequence(seed).spawn(1 + self.n_init)
+        data, learned = self._prepare_training(views, labels, np.random.default_rng(own))
         try:
-            fit = self._run_restarts(data, seed, views)
+            fit = self._run_restarts(data, restarts, views)
         except Interrupted as interrupt:  # the last complete state stays usable
             self._keep(interrupt.fit, data, views, learned, seed)
             raise
@@ -207,7 +218,13 @@ class BaseViewsModel(
         )
         return views
 
-    def _prepare_training(self, views: Views, labels) -> tuple[Prepared, dict[str, Any]]:
+    def _prepare_training(
+        self, views: Views, labels, rng: np.random.Generator
+    ) -> tuple[Prepared, dict[str, Any]]:
+        """The data to work on, and attributes that are known before EM begins.
+
+        A model whose penalty needs graphs or pairs of documents puts them into `data.coupling`.
+        """
         scaling = learn_scaling(views.matrices, views.present, self.scaling)
         data = prepare(views, scaling, check_dtype(self.dtype))
         weights = view_weights(self.view_weights, data)
@@ -222,9 +239,8 @@ class BaseViewsModel(
     def _n_slots(self, data: Prepared) -> int:
         return 1
 
-    def _run_restarts(self, data: Prepared, seed: int, X) -> Fit:
+    def _run_restarts(self, data: Prepared, children, views: Views) -> Fit:
         """The best of `n_init` runs; the first of equals."""
-        children = np.random.SeedSequence(seed).spawn(self.n_init)
         total = self.n_init * self.max_iter
         name = type(self).__name__
         # one BLAS thread: the number of threads must not change a bit of the result
@@ -233,33 +249,66 @@ class BaseViewsModel(
             threadpool_limits(1, "blas"),
             progress_bar(name, total, show=bool(self.verbose)) as advance,
         ):
-            callbacks = FitCallbacks(self, X, total, lambda p: self._state(p, data))
-            best, objectives = None, []
+            callbacks = FitCallbacks(self, views, total, lambda p: self._state(p, data))
+            best: Fit | None = None
+            objectives = []
             for i, child in enumerate(children):
 
                 def on_step(n_iter, problem, values, done=i * self.max_iter):
                     advance(done + n_iter, f"objective {values.objective:.6g}")
                     return callbacks.after_iteration(problem)
 
-                rng = np.random.default_rng(child)
-                # the start is handed over, not kept: its arrays are as large as the model's
+                tried: list[tuple[str, float]] = []
+                # the problem is handed over, not kept: its arrays are as large as the model's
                 fit = run_em(
-                    self._problem(data, self._start(data, rng), rng),
+                    self._begin(data, views, run, np.random.default_rng(child), tried),
                     run,
                     self._schedule,
                     self.max_iter,
                     self.tol,
                     on_step,
                 )
+                fit.trace.candidates = tried
                 objectives.append(fit.objective)
                 best = fit if best is None or fit.objective > best.objective else best
             callbacks.end()
         assert best is not None
         best.trace.restarts = np.array(objectives)
-        return best
+        return replace(best, problem=self._finish(best.problem, data))
 
-    def _start(self, data: Prepared, rng: np.random.Generator) -> Start:
-        return start_from(self.init, data, self.n_components, rng)
+    def _begin(self, data: Prepared, views: Views, run, rng, tried: list) -> Problem:
+        """The problem from which to run EM: of several starts the best after a few iterations."""
+        best: Fit | None = None
+        starts = list(self._starts(data, views, rng))
+        for name, make in starts:
+            start = make()
+            if start is None:
+                tried.append((name, np.nan))
+                continue
+            problem = self._problem(data, start, rng)
+            if len(starts) == 1:
+                return problem
+            fit = run_em(problem, run, self._schedule, TRIAL_ITERATIONS, 0.0)
+            del start, problem
+            tried.append((name, fit.objective))
+            best = fit if best is None or fit.objective > best.objective else best
+        assert best is not None
+        return best.problem
+
+    def _starts(self, data: Prepared, views: Views, rng):
+        """Pairs of a name and a function that makes the start (None if it is too dear)."""
+        if hasattr(self.init, "components_"):
+            return [("model", lambda: self._model_start(data, views))]
+        return starts_from(self.init, data, self.n_components, rng)
+
+    def _model_start(self, data: Prepared, views: Views) -> Start:
+        """The mixtures that a fitted model gives these documents, and its topics where it has them."""
+        known = self.init.components_
+        check_same_topics(len(next(iter(known.values()))), self.n_components)
+        names = [n for n in views.names if n in known]
+        start = mixture_start("model", self.init._mixtures(views.select(*names)), data)
+        p_w_z = tuple(known.get(n, p) for n, p in zip(data.names, start.p_w_z, strict=True))
+        return replace(start, p_w_z=p_w_z)
 
     def _keep(self, best: Fit, data: Prepared, views: Views, learned: dict[str, Any], seed: int):
         """Set the fitted attributes, all at the end: a fit that fails leaves the old ones."""
@@ -311,9 +360,9 @@ class BaseViewsModel(
             return mixtures[0]
         weights = data.present * np.array(data.weights)
         weights[weights.sum(axis=1) == 0] = 1
-        weights /= weights.sum(axis=1, keepdims=True)
-        by_slot = zip(slots, weights.T.astype(data.dtype), strict=True)
-        return sum(weight[:, None] * mixtures[slot] for slot, weight in by_slot)
+        by_slot = zip(slots, weights.T, strict=True)
+        mean = sum(weight[:, None] * mixtures[slot] for slot, weight in by_slot)
+        return (mean / mean.sum(axis=1, keepdims=True)).astype(data.dtype)
 
     def _label(self, data: Prepared, seed: int) -> None:
         if self.assign == "kmeans":
@@ -401,10 +450,12 @@ class BaseViewsModel(
         data = data if data.blocks else data.cut(columns=False)
         uniform = np.full((data.n_docs, self._n_features_out), 1 / self._n_features_out)
         start = Start("uniform", pad_topics(uniform, data.dtype), ())
-        emissions = [Topics.from_rows(components[n], data.dtype) for n in data.names]
-        problem = self._fold_in_problem(data, emissions, start)
+        problem = self._fold_in_problem(data, self._fold_in_topics(components, data), start)
         with ThreadRunner(self.n_jobs) as run:
             return fold_in(problem, run, FOLD_IN_ITERATIONS, FOLD_IN_TOLERANCE), data
+
+    def _fold_in_topics(self, components, data: Prepared) -> list[Topics]:
+        return [Topics.from_rows(components[n], data.dtype) for n in data.names]
 
     def _fold_in_problem(self, data: Prepared, emissions, start: Start) -> Problem:
         """How new documents hang together; one mixture for all views unless the model says more."""

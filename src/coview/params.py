@@ -1,5 +1,6 @@
 """Checks of estimator parameters: one wording for all of them."""
 
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -47,6 +48,15 @@ def check_n_jobs(value: Any) -> int | None:
     if value is None or (isinstance(value, Integral) and int(value) != 0):
         return value if value is None else int(value)
     raise ValueError(f"n_jobs must be None or an integer other than 0; got {value!r}.")
+
+
+def by_view(name: str, value: Any, views: Sequence[str]) -> list[Any]:
+    """A value for each view from one for all or a dict by view name."""
+    if not isinstance(value, Mapping):
+        return [value] * len(views)
+    if set(value) != set(views):
+        raise ValueError(f"{name} names the views {sorted(value)}; the data have {sorted(views)}.")
+    return [value[view] for view in views]
 
 
 def seed_of(random_state: Any) -> int:

@@ -2,7 +2,17 @@
 
 from dataclasses import dataclass
 
-from coview import PLSA, DualPLSA, LinkPLSA
+from coview import (
+    LTM,
+    MGGM,
+    MVPLSA,
+    PLSA,
+    DivergenceCoPLSA,
+    DualPLSA,
+    LinkPLSA,
+    PairwiseCoPLSA,
+    VotedPLSA,
+)
 
 
 @dataclass(frozen=True)
@@ -16,6 +26,7 @@ class Entry:
 
     def __call__(self, n_components=3, **params):
         defaults = {"random_state": 0, "dtype": "float64", "tol": 0.0, "max_iter": 12}
+        defaults["init"] = "random"  # the quickest
         return self.cls(n_components, **{**defaults, **dict(self.options), **params})
 
     def __str__(self):
@@ -25,5 +36,15 @@ class Entry:
 MODELS = [
     Entry(PLSA, one_view=True),
     Entry(DualPLSA, (("n_feature_topics", 4),), one_view=True),
+    Entry(LTM, one_view=True, monotone=False),
+    Entry(LTM, (("monotone", True),), one_view=True),
     Entry(LinkPLSA),
+    Entry(VotedPLSA),
+    Entry(PairwiseCoPLSA, (("pair_fraction", 1.0),)),  # all pairs: a sample depends on the order
+    Entry(PairwiseCoPLSA, (("pair_fraction", 1.0), ("step", "paper")), monotone=False),
+    Entry(DivergenceCoPLSA, (("divergence", "skl"),)),
+    Entry(DivergenceCoPLSA, (("divergence", "l2"),)),
+    Entry(DivergenceCoPLSA, (("divergence", "l1"),)),
+    Entry(MVPLSA, (("n_feature_topics", 4),)),
+    Entry(MGGM, (("n_feature_topics", 4),), monotone=False),
 ]

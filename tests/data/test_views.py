@@ -558,3 +558,26 @@ def test_equals_compares_values_and_precision():
     assert not a.equals(Views(TEXT * 2.0))
     assert not a.equals(Views(TEXT[:, [1, 0, 2]].astype(float)))
     assert not a.equals(Views(TEXT.astype(np.float32)))
+
+
+def test_splitting_deals_out_every_term_once():
+    views = Views(
+        {"a": np.arange(12.0).reshape(2, 6), "b": [[1, 0], [0, 0]]},
+        features={"a": list("uvwxyz")},
+    )
+    parts = views.split("a", 3, random_state=1)
+    assert parts.names == ("a_0", "a_1", "a_2", "b")
+    names = np.concatenate([parts.features[n] for n in parts.names[:3]])
+    assert sorted(names) == list("uvwxyz")
+    for part in parts.names[:3]:
+        columns = ["uvwxyz".index(f) for f in parts.features[part]]
+        np.testing.assert_array_equal(parts[part].toarray(), views["a"].toarray()[:, columns])
+    assert parts.present[:, :3].all()
+    assert parts.equals(views.split("a", 3, random_state=1))
+    assert not parts.equals(views.split("a", 3, random_state=2))
+
+
+@pytest.mark.parametrize(("name", "n_parts"), [("c", 2), ("a", 0), ("a", 7)])
+def test_a_split_that_cannot_be_is_refused(name, n_parts):
+    with pytest.raises(ValueError, match="split|n_parts"):
+        Views({"a": np.ones((2, 6))}).split(name, n_parts)

@@ -70,6 +70,24 @@ class Parts:
             features={name: self._joined_features()},
         )
 
+    def split(self, name: str, columns: Sequence[np.ndarray]) -> Parts:
+        """One view's terms dealt out to several views, called name_0, name_1, ..."""
+        matrices: dict[str, sp.csr_array] = {}
+        features: dict[str, np.ndarray | None] = {}
+        mask = []
+        for v, (view, matrix) in enumerate(self.matrices.items()):
+            names = self.features[view]
+            pieces = (
+                {f"{view}_{i}": c for i, c in enumerate(columns)} if view == name else {view: None}
+            )
+            for piece, chosen in pieces.items():
+                whole = chosen is None
+                matrices[piece] = matrix if whole else frozen_csr(sp.csr_array(matrix[:, chosen]))
+                features[piece] = names if whole or names is None else frozen(names[chosen])
+                mask.append(self.present[:, v])
+        present = frozen(np.stack(mask, axis=1))
+        return replace(self, matrices=matrices, features=features, present=present)
+
     def _joined_features(self) -> np.ndarray | None:
         if all(names is None for names in self.features.values()):
             return None

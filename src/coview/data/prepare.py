@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +25,7 @@ class Prepared:
     weights: tuple[float, ...]
     labels: np.ndarray | None = None  # (documents,) the topics of pinned documents, -1 elsewhere
     blocks: tuple[Block, ...] = ()
+    coupling: Any = None  # what a model's penalty knows of the documents: graphs, pairs
 
     @property
     def n_docs(self) -> int:
@@ -40,6 +43,12 @@ class Prepared:
     def empty(self) -> np.ndarray:
         """Documents without a single count, (documents,) bool."""
         return sum(np.diff(m.indptr) for m in self.matrices) == 0
+
+    @cached_property
+    def mass(self) -> np.ndarray:
+        """Weighted tokens of each document, over all views."""
+        sums = (m.sum(axis=1, dtype=np.float64) for m in self.matrices)
+        return sum(w * np.asarray(s).ravel() for w, s in zip(self.weights, sums, strict=True))
 
     def cut(self, columns: bool) -> "Prepared":
         """With the blocks; `columns` when the emissions are to be updated."""

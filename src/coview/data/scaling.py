@@ -8,6 +8,11 @@ import scipy.sparse as sp
 DENSE = 0.5  # a view with more non-zeros than this share of its cells is dense
 
 
+def is_dense(matrix: sp.csr_array) -> bool:
+    """Whether more than half of the cells are not zero."""
+    return matrix.nnz > DENSE * matrix.shape[0] * matrix.shape[1]
+
+
 def is_dense_real(matrix: sp.csr_array) -> bool:
     """Whether a view holds measurements rather than counts: mostly non-zero, not all integers.
 
@@ -18,9 +23,7 @@ def is_dense_real(matrix: sp.csr_array) -> bool:
     >>> is_dense_real(sp.csr_array([[5, 1], [2, 1]]))
     False
     """
-    if matrix.nnz <= DENSE * matrix.shape[0] * matrix.shape[1]:
-        return False
-    return bool((matrix.data != np.rint(matrix.data)).any())
+    return is_dense(matrix) and bool((matrix.data != np.rint(matrix.data)).any())
 
 
 def learn_scaling(

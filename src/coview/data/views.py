@@ -251,6 +251,29 @@ class Views:
         (name,) = check_view_names([name])
         return self._of(self._parts.join(name))
 
+    def split(self, name: str, n_parts: int, *, random_state: int = 0) -> Views:
+        """The terms of one view dealt out at random to `n_parts` views of about the same size.
+
+        A document that has the view has all parts of it, even those in which its row is empty.
+
+        Examples
+        --------
+        >>> Views({"text": [[1, 0, 2, 3]]}).split("text", 2).names
+        ('text_0', 'text_1')
+        """
+        check_known([name], self.names, "split")
+        width = self.matrices[name].shape[1]
+        if not 1 <= n_parts <= width:
+            raise ValueError(
+                f"n_parts must be between 1 and the {width} terms of view {quoted(name)}; "
+                f"got {n_parts!r}."
+            )
+        order = np.random.default_rng(random_state).permutation(width)
+        columns = [np.sort(part) for part in np.array_split(order, n_parts)]
+        names = [n for n in self.names if n != name] + [f"{name}_{i}" for i in range(n_parts)]
+        check_view_names(names)
+        return self._of(self._parts.split(name, columns))
+
     def with_labels(self, labels: Any, label_names: Sequence[str] | None = None) -> Views:
         """The same with other labels; None takes them away."""
         return self._of(label(self._parts, labels, label_names))

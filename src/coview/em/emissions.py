@@ -86,6 +86,22 @@ def _scaled_to_one(grad, by_term):
     return out
 
 
+def factored_emissions(p_w_z, n_feature_topics, rng, dtype) -> list[FactoredTopics]:
+    """FactoredTopics of each view, from topics p(w|z) and numbers of feature topics, by view."""
+    factors = (
+        split_into_feature_topics(*v, rng) for v in zip(p_w_z, n_feature_topics, strict=True)
+    )
+    return [FactoredTopics.from_rows(p_y_z, p_w_y, dtype) for p_y_z, p_w_y in factors]
+
+
+def step_together(emissions, grads) -> tuple[Topics, ...]:
+    """The M-step of topics that sum to one over all views together: views put side by side."""
+    by_term = np.concatenate([e.by_term for e in emissions])
+    whole = Topics(by_term, emissions[0].n_topics).m_step(np.concatenate(grads))
+    ends = np.cumsum([len(e.by_term) for e in emissions])[:-1]
+    return tuple(Topics(part, whole.n_topics) for part in np.split(whole.by_term, ends))
+
+
 def split_into_feature_topics(p_w_z, n_feature_topics: int, rng: np.random.Generator):
     """A start for FactoredTopics whose product is close to the given p(w|z) (topics, terms).
 

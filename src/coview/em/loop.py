@@ -73,7 +73,7 @@ def run_em(
 def _at_rest(values: list[Values], tol: float) -> bool:
     if len(values) < 2 or tol == 0:
         return False
-    before, now = values[-2].objective, values[-1].objective
+    before, now = values[-2].objective, values[-1].carried_objective
     return abs(now - before) <= tol * abs(now)
 
 

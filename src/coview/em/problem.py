@@ -1,6 +1,6 @@
 """What is to be maximised: a model as a value."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -34,6 +34,11 @@ class Problem:
     penalty : Penalty
     pinned : ndarray of bool, shape (documents,), or None
         Documents whose mixtures do not move.
+    concatenated : bool
+        Whether p(w|z) sums to one over all views together, as if they were one.
+    carried_penalty : float or None
+        After a step that refreshed the penalty's own parameters: the penalty of the new mixtures
+        under the old ones, with which the objective before the step can be compared.
     """
 
     blocks: tuple[Block, ...] = field(repr=False)
@@ -44,9 +49,13 @@ class Problem:
     present: np.ndarray = field(repr=False)
     penalty: Penalty = field(default_factory=Penalty)
     pinned: np.ndarray | None = field(default=None, repr=False)
+    concatenated: bool = False
+    carried_penalty: float | None = None
 
     @classmethod
-    def of(cls, data: Prepared, emissions, thetas, slots, penalty=None) -> "Problem":
+    def of(
+        cls, data: Prepared, emissions, thetas, slots, penalty=None, concatenated=False
+    ) -> "Problem":
         """The problem of these parameters on prepared data."""
         return cls(
             blocks=data.blocks,
@@ -57,6 +66,7 @@ class Problem:
             present=data.present,
             penalty=Penalty() if penalty is None else penalty,
             pinned=data.pinned,
+            concatenated=concatenated,
         )
 
     @property
@@ -67,6 +77,3 @@ class Problem:
     def mixtures(self) -> tuple[np.ndarray, ...]:
         """The thetas without their padding: views, not copies."""
         return tuple(theta[:, : self.n_topics] for theta in self.thetas)
-
-    def with_parameters(self, emissions, thetas, penalty) -> "Problem":
-        return replace(self, emissions=emissions, thetas=thetas, penalty=penalty)

@@ -6,8 +6,8 @@ p^v(.|d) the mixture of document d in view v,
     S^v_ij = exp(-sum_k (p^v(z_k|d_i) - p^v(z_k|d_j))^2 / sigma)                            (7)
     penalty = lam sum_{v<w} R_vw,     R_vw = |S^v - S^w|_F^2                         (4, 6, 15)
 
-over sampled pairs i < j. A pair stands for (i, j) and (j, i) in the norm, which gives (14) its 8, and
-counts for the views v, w only if both documents have both. Views are paired once: (15) would
+over sampled pairs i < j. A pair stands for (i, j) and (j, i) in the norm, which gives (14) its 8,
+and counts for the views v, w only if both documents have both. Views are paired once: (15) would
 count them twice, against (4). Only distances within a view matter, so the topics of different
 views need not correspond.
 
@@ -21,12 +21,13 @@ times the weight of the view:
     step="safe"    towards p^v(z|d) (g + c) normalised,  g = n(d,z) / p^v(z|d) - lam dR/dp
 
 c >= 0 is the least constant of a document for which no entry is negative; where it is 0, this is
-(13). The direction ascends, since g'(target - p) = Var_p(g) / (E_p(g) + c) >= 0. Of the steps 1, 1/2,
-1/4, ..., one for all documents of the view, the first is taken that does not lower
+(13). The direction ascends, since g'(target - p) = Var_p(g) / (E_p(g) + c) >= 0. Of the steps
+1, 1/2, 1/4, ..., one for all documents of the view, the first is taken that does not lower
 
     sum_{d,z} n(d,z) log p^v(z|d) - lam sum_w R_vw                                         (10)
 
-so that the objective never falls. "paper" promises nothing, and an entry once cut off never returns.
+so that the objective never falls. "paper" promises nothing, and an entry once cut off never comes
+back.
 
 The E-step of a view sees nothing of the others, so that one sweep over all views before this cycle
 gives what the paper's E-steps within it give.
@@ -84,7 +85,8 @@ def _distinct(total: int, size: int, rng: np.random.Generator) -> np.ndarray:
     while len(numbers) < size:
         # never more than are missing: what is drawn is kept, so every set is equally likely
         drawn = rng.integers(total, size=size - len(numbers))
-        numbers = np.unique(np.concatenate([numbers, drawn]))
+        numbers = np.sort(np.concatenate([numbers, drawn]))
+        numbers = numbers[np.diff(numbers, prepend=-1) > 0]  # np.unique may hash, far slower
     return numbers
 
 
@@ -96,6 +98,10 @@ def _sorted_pairs(pairs: np.ndarray) -> np.ndarray:
         raise ValueError("A pair must join two different documents, numbered from 0.")
     n_docs = j.max(initial=0) + 1
     return np.stack(np.divmod(np.sort(i * n_docs + j), n_docs), axis=1)
+
+
+def _unsigned(index: np.ndarray) -> np.ndarray:
+    return index.astype(np.uint32 if index.max(initial=0) < 2**32 else np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,6 +236,6 @@ class SimilarityAgreement(Penalty):
         """indptr, other documents and numbers of the pairs of each document, for `gather`."""
         docs, others = self.pairs.T.ravel(), self.pairs[:, ::-1].T.ravel()
         order = np.argsort(docs, kind="stable")
-        indptr = np.searchsorted(docs[order], np.arange(self.pairs.max(initial=-1) + 2))
-        parts = indptr, others[order], order % max(len(self.pairs), 1)
-        return parts[0].astype(np.uint64), parts[1].astype(np.uint64), parts[2].astype(np.uint64)
+        indptr = np.searchsorted(docs[order], np.arange(self.pairs.max() + 2))
+        # signed indices would cost a wrap-around test at each access
+        return _unsigned(indptr), _unsigned(others[order]), _unsigned(order % len(self.pairs))

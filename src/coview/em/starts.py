@@ -5,6 +5,7 @@ Nothing begins at zero except where it is meant (pinned documents): EM keeps a z
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import repeat
 
 import numpy as np
@@ -16,6 +17,8 @@ from coview.em.simplex import pad_topics
 
 SMOOTHING = 0.1  # share of a hard label that is spread over all topics
 CORPUS_SHARE = 0.01  # share of the corpus distribution mixed into topics made from documents
+GRAPH_NEIGHBOURS = 10
+SPECTRAL_DOCUMENTS = 20_000  # more make the eigenvectors too dear
 KMEANS_SAMPLE = 20_000  # documents on which the centres are found; the others are only assigned
 
 
@@ -58,22 +61,135 @@ def kmeans_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Sta
     return label_start("kmeans", labels, n_topics, data)
 
 
-def start_from(init, data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
-    """The start that a model's `init` asks for: a name, mixtures, or hard labels."""
+def naive_bayes_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
+    """From the labelled documents: the mean of the views' naive Bayes posteriors, smoothed."""
+    from sklearn.naive_bayes import MultinomialNB
+
+    if data.labels is None:
+        raise ValueError("init='naive_bayes' needs labelled documents: fit(views, labels=...).")
+    theta, n_votes = np.zeros((data.n_docs, n_topics)), np.zeros((data.n_docs, 1))
+    for v, matrix in enumerate(data.matrices):
+        has = np.flatnonzero(data.present[:, v])
+        taught = has[data.labels[has] >= 0]
+        if len(taught):
+            model = MultinomialNB().fit(matrix[taught], data.labels[taught])
+            theta[np.ix_(has, model.classes_)] += model.predict_proba(matrix[has])
+            n_votes[has] += 1
+    theta = np.divide(theta, n_votes, out=np.full_like(theta, 1 / n_topics), where=n_votes > 0)
+    return mixture_start("naive_bayes", (1 - SMOOTHING) * theta + SMOOTHING / n_topics, data)
+
+
+def consensus_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
+    """k-means on each view, then k-means on which clusters a document is in (after Long et al.)."""
+    marks = []
+    for v, matrix in enumerate(data.matrices):
+        has = np.flatnonzero(data.present[:, v])
+        labels = kmeans_labels(tfidf_concat([matrix[has]]), n_topics, rng)
+        places = (np.ones(len(has), np.float32), (has, labels))
+        marks.append(sp.csr_array(places, shape=(data.n_docs, n_topics)))
+    together = sp.csr_array(sp.hstack(marks, format="csr"))
+    return label_start("consensus", kmeans_labels(together, n_topics, rng), n_topics, data)
+
+
+def spectral_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start | None:
+    """From the spectral embedding of the neighbour graph of the concatenated views."""
+    return _spectral("spectral", [(tfidf_concat(data.matrices), None)], data, n_topics, rng)
+
+
+def spectral_sum_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start | None:
+    """From the spectral embedding of the sum of the views' neighbour graphs."""
+    views = zip(data.matrices, data.present.T, strict=True)
+    features = ((tfidf_concat([m]), has) for m, has in views)
+    return _spectral("spectral_sum", features, data, n_topics, rng)
+
+
+def _spectral(name, features, data, n_topics, rng):
+    from coview.data.graphs import knn_graph
+
+    if not n_topics + 2 <= data.n_docs <= SPECTRAL_DOCUMENTS:
+        return None
+    graph = sum(knn_graph(f, GRAPH_NEIGHBOURS, present=has) for f, has in features)
+    embedding = spectral_embedding(graph, n_topics, rng)
+    return label_start(name, kmeans_labels(embedding, n_topics, rng), n_topics, data)
+
+
+def spectral_embedding(graph, n_vectors: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows of the leading eigenvectors of D^-1/2 U D^-1/2, scaled to length one."""
+    from scipy.sparse.linalg import eigsh
+    from threadpoolctl import threadpool_limits
+
+    degree = np.maximum(np.asarray(graph.sum(axis=1)).ravel(), 1e-12)
+    root = sp.diags_array(1 / np.sqrt(degree))
+    normalized = sp.csr_array(root @ graph @ root, dtype=np.float64)
+    # plus one: Lanczos looks for the largest in modulus faster than for the algebraically largest
+    shifted = normalized + sp.eye_array(graph.shape[0], format="csr")
+    with threadpool_limits(1):
+        start = rng.random(graph.shape[0])
+        _, vectors = eigsh(shifted, k=n_vectors, which="LM", v0=start, tol=1e-4)
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
+
+
+MAKERS = {
+    "random": random_start,
+    "kmeans": kmeans_start,
+    "spectral": spectral_start,
+    "spectral_sum": spectral_sum_start,
+    "consensus": consensus_start,
+    "naive_bayes": naive_bayes_start,
+}
+
+
+def starts_from(init, data: Prepared, n_topics: int, rng: np.random.Generator):
+    """Pairs of a name and a function that makes the start: those that `init` asks for."""
     if isinstance(init, str):
-        makers = {"random": random_start, "kmeans": kmeans_start}
-        if init not in makers:
-            raise ValueError(
-                f"init must be one of {', '.join(map(repr, makers))}, an array of mixtures of "
-                f"shape (documents, topics), or labels of shape (documents,); got {init!r}."
-            )
-        return makers[init](data, n_topics, rng)
+        return [(n, partial(MAKERS[n], data, n_topics, rng)) for n in _names(init, data, n_topics)]
     given = np.asarray(init)
     if given.ndim == 1:
-        return label_start(
-            "given", check_topic_labels(given, data.n_docs, n_topics), n_topics, data
-        )
-    return mixture_start("given", check_mixtures(given, data.n_docs, n_topics), data)
+        labels = check_topic_labels(given, data.n_docs, n_topics)
+        return [("given", partial(label_start, "given", labels, n_topics, data))]
+    mixtures = check_mixtures(given, data.n_docs, n_topics)
+    return [("given", partial(mixture_start, "given", mixtures, data))]
+
+
+def _names(init, data, n_topics):
+    if init != "auto":
+        if init not in MAKERS:
+            names = ", ".join(map(repr, ("auto", *MAKERS)))
+            raise ValueError(
+                f"init must be one of {names}, a fitted model, an array of mixtures of shape "
+                f"(documents, topics), or labels of shape (documents,); got {init!r}."
+            )
+        return [init]
+    if n_topics == 1:
+        return ["random"]
+    if data.labels is not None:
+        # only these know which topic is which
+        return ["naive_bayes", "random"]
+    several = ["spectral_sum", "consensus"] if len(data.names) > 1 else []
+    return ["kmeans", "kmeans", "kmeans", "spectral", *several, "random"]
+
+
+def check_same_topics(found: int, wanted: int) -> None:
+    if found != wanted:
+        raise ValueError(f"The model given as init has {found} topics; n_components is {wanted}.")
+
+
+def topics_of_pins(start: Start, data: Prepared) -> Start:
+    """The start with topics that are the words of the documents pinned to them, where there are."""
+    # views side by side: p(w|z) sums to one over all of them
+    ends = np.cumsum([m.shape[1] for m in data.matrices])[:-1]
+    weighted = (w * m for w, m in zip(data.weights, data.matrices, strict=True))
+    whole = sp.csr_array(sp.hstack(list(weighted), format="csr"), dtype=data.dtype)
+    shares = [m.sum(dtype=np.float64) * w for w, m in zip(data.weights, data.matrices, strict=True)]
+    spare = np.hstack([p * (s / sum(shares)) for p, s in zip(start.p_w_z, shares, strict=True)])
+    labels = data.labels
+    if labels is not None:
+        pinned = smooth_labels(labels[labels >= 0], len(spare), smoothing=0.0)
+        found = topics_of(pinned.astype(data.dtype), whole[labels >= 0], corpus_of=whole)
+        known = np.isin(np.arange(len(spare)), labels)
+        spare[known] = found[known]
+    return Start("vote", start.theta, tuple(np.split(spare, ends, axis=1)))
 
 
 def _ready(theta, data):
@@ -112,10 +228,15 @@ def topics_of(theta: np.ndarray, matrix: sp.csr_array, corpus_of=None) -> np.nda
 
 
 def tfidf_concat(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
-    """All views side by side, each weighted by tf-idf and with rows of length one."""
+    """All views side by side, each weighted by tf-idf and with rows of length one.
+
+    Square roots are taken first: between them, Euclidean distance is Hellinger's, which suits
+    multinomials, and dense measurements below 1 stay positive (a logarithm would not leave them so).
+    """
     from sklearn.feature_extraction.text import TfidfTransformer
 
-    parts = [TfidfTransformer(sublinear_tf=True).fit_transform(m) for m in matrices]
+    roots = (sp.csr_array((np.sqrt(m.data), m.indices, m.indptr), shape=m.shape) for m in matrices)
+    parts = [TfidfTransformer().fit_transform(root) for root in roots]
     return sp.csr_array(sp.hstack(parts, format="csr"))
 
 
@@ -131,7 +252,18 @@ def kmeans_labels(features, n_clusters: int, rng: np.random.Generator) -> np.nda
         sample = np.sort(rng.choice(n_docs, KMEANS_SAMPLE, replace=False))
     # one thread: with several, sums are formed in an order that differs from run to run
     with threadpool_limits(1):
-        return kmeans.fit(features[sample]).predict(features)
+        kmeans.fit(_short_indices(features[sample]))
+        pieces = range(0, n_docs, KMEANS_SAMPLE)
+        labels = [kmeans.predict(_short_indices(features[i : i + KMEANS_SAMPLE])) for i in pieces]
+    return np.concatenate(labels)
+
+
+def _short_indices(rows):
+    """k-means takes 32-bit indices only; the rows at hand always fit them."""
+    if not sp.issparse(rows):
+        return rows
+    parts = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return sp.csr_array(parts, shape=rows.shape)
 
 
 def _seed(rng):

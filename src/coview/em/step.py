@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from coview.data.blocks import Block, Rows
+from coview.em.emissions import step_together
 from coview.em.penalty import Penalty
 from coview.em.problem import Problem
 from coview.em.simplex import limits
@@ -31,10 +32,17 @@ class Values:
     log_likelihoods: np.ndarray  # of each view, weighted
     penalty: float
     n_floored: int  # observed words whose p(w|d) had to be floored
+    carried_penalty: float | None = None  # under the penalty's parameters before their refresh
 
     @property
     def objective(self) -> float:
         return float(self.log_likelihoods.sum() - self.penalty)
+
+    @property
+    def carried_objective(self) -> float:
+        """What may be compared with the objective of the step before."""
+        carried = self.penalty if self.carried_penalty is None else self.carried_penalty
+        return float(self.log_likelihoods.sum() - carried)
 
     def __add__(self, other: "Values") -> "Values":
         return Values(
@@ -63,17 +71,26 @@ def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -
     ratios = _room_for_ratios(problem) if moves_emissions else None
     work = partial(sweep_block, problem, new_thetas, ratios)
     values = sum(map_in_order(work, problem.blocks), Values(np.zeros(len(problem.slots)), 0.0, 0))
-    emissions, thetas, penalty = problem.emissions, problem.thetas, problem.penalty
-    if not penalty.row_local:
-        values = replace(values, penalty=penalty.value(problem.mixtures, problem.present))
+    values = replace(values, carried_penalty=problem.carried_penalty)
+    if not problem.penalty.row_local:
+        values = replace(values, penalty=problem.penalty.value(problem.mixtures, problem.present))
+    after = problem
     if ratios is not None:
-        emissions = _move_emissions(problem, ratios, map_in_order)
+        after = replace(after, emissions=_move_emissions(problem, ratios, map_in_order))
     if new_thetas is not None:
-        thetas = new_thetas
-        if not penalty.row_local:
-            _move_thetas(penalty, new_thetas, problem, slice(None))
-        penalty = penalty.refresh(tuple(t[:, : problem.n_topics] for t in thetas))
-    return Step(values, problem.with_parameters(emissions, thetas, penalty))
+        if not problem.penalty.row_local:
+            _move_thetas(problem.penalty, new_thetas, problem, slice(None))
+        after = _refreshed(replace(after, thetas=new_thetas))
+    return Step(values, after)
+
+
+def _refreshed(problem: Problem) -> Problem:
+    """With the penalty's own parameters fitted to the new mixtures, and its value before that."""
+    penalty = problem.penalty.refresh(problem.mixtures)
+    if penalty is problem.penalty:
+        return problem
+    carried = problem.penalty.value(problem.mixtures, problem.present)
+    return replace(problem, penalty=penalty, carried_penalty=carried)
 
 
 def _room_for_ratios(problem: Problem) -> tuple[np.ndarray, ...]:
@@ -148,6 +165,9 @@ def _move_emissions(problem: Problem, ratios, map_in_order: Callable):
     tasks = [(v, *ends) for v, grad in enumerate(grads) for ends in _term_ranges(len(grad))]
     for _ in map_in_order(partial(_add_gradient, problem, ratios, grads), tasks):
         pass
+    if problem.concatenated:
+        weighted = [w * g for w, g in zip(problem.weights, grads, strict=True)]
+        return step_together(problem.emissions, weighted)
     return tuple(e.m_step(g) for e, g in zip(problem.emissions, grads, strict=True))
 
 

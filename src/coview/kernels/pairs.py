@@ -187,7 +187,7 @@ def disagreement_growth(sims, v, way, share, sigma, moved):
 
 @njit(_GROWTH, **_OPTIONS)
 def expected_log_growth(counts, theta, target, share):
-    """How much sum counts log(theta) grows on `share` of the way; -inf if a counted entry gets 0."""
+    """How sum counts log(theta) grows on `share` of the way; -inf if a counted entry becomes 0."""
     total = 0.0
     for d in range(theta.shape[0]):
         here = 0.0

@@ -28,7 +28,7 @@ import numpy as np
 
 from coview.base import BaseViewsModel
 from coview.data.prepare import Prepared
-from coview.em.emissions import FactoredTopics, split_into_feature_topics
+from coview.em.emissions import FactoredTopics, factored_emissions
 from coview.em.problem import Problem
 from coview.em.starts import Start
 from coview.params import check_int
@@ -80,7 +80,7 @@ class DualPLSA(BaseViewsModel):
         n_components: int = 10,
         n_feature_topics: int = 20,
         *,
-        init: Any = "random",
+        init: Any = "auto",
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -113,9 +113,8 @@ class DualPLSA(BaseViewsModel):
         check_int("n_feature_topics", self.n_feature_topics, 1)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        p_y_z, p_w_y = split_into_feature_topics(start.p_w_z[0], self.n_feature_topics, rng)
-        emission = FactoredTopics.from_rows(p_y_z, p_w_y, data.dtype)
-        return Problem.of(data, (emission,), thetas=(start.theta,), slots=(0,))
+        emissions = factored_emissions(start.p_w_z, [self.n_feature_topics], rng, data.dtype)
+        return Problem.of(data, emissions, thetas=(start.theta,), slots=(0,))
 
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
         return factor_attributes(problem, data)

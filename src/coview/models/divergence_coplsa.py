@@ -1,0 +1,156 @@
+r"""DivergenceCoPLSA: a mixture for each view, held together by a divergence (Wang et al., 2016).
+
+Model. Document d has a mixture p(z|d,v) for each view v; topic z of one view and topic z of another
+are the same theme:
+
+    p(w | d, v) = sum_z  p(w | z, v)  p(z | d, v)
+
+Objective (to be maximised), with a weight alpha_v for each view,
+
+    sum_v alpha_v sum_{d,w} n_v(d,w) log p(w|d,v)
+        - sum_d lam_d sum_{v<u} D( p(.|d,v), p(.|d,u) )                               (7)
+
+over the pairs of views that document d has. D is the symmetric Kullback-Leibler divergence ("skl",
+KL + KL), half the squared Euclidean distance ("l2") or the sum of absolute differences ("l1").
+
+Updates, in turn. The topics by the usual step (4); then, with the expected counts Q of a new
+E-step (5), the mixtures of all views of a document together:
+
+    max  sum_v sum_z Q_v(z) log p(z|d,v)  -  lam_d sum_{v<u} D( p(.|d,v), p(.|d,u) )    (10)
+
+The paper maximises (10) one view at a time, by a root in one variable, (11) to (14). That crawls
+when lam is large, and for l1 it stops where nothing has converged: here (10) is solved for all
+views of a document at once, for any number of views, so each step is exact and the objective never
+falls.
+
+The paper's documents are normalised to one token a view and have one lam. Here lam_d is `strength`
+times the document's weighted tokens, averaged over its views: on normalised documents this is
+the paper's lambda, and doubling all counts changes nothing. `strength_scale="absolute"` takes
+`strength` as lambda itself.
+
+Where the code is: (4) is `Topics.m_step`; (10) `em.agreement.Agreement`; the order is `_schedule`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from coview.base import BaseViewsModel
+from coview.data.prepare import Prepared
+from coview.em.agreement import Agreement
+from coview.em.emissions import Topics
+from coview.em.problem import Problem
+from coview.em.starts import Start
+from coview.params import check_choice, check_real
+
+
+class DivergenceCoPLSA(BaseViewsModel):
+    """A mixture for each view of a document, kept close by a divergence.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Topics, which are also the clusters of documents.
+    divergence : {"skl", "l2", "l1"}, default="skl"
+        What keeps the views of a document together.
+    strength : float, default=1.0
+        Weight of the divergence.
+    strength_scale : {"mass", "absolute"}, default="mass"
+        "mass": 1.0 weighs as much as the document's weighted tokens in a view, so the scale of the
+        counts plays no part; "absolute": the paper's lambda.
+    init, n_init, max_iter, tol, view_weights, scaling, assign, dtype, random_state, n_jobs, verbose
+        As in every model: see :class:`coview.base.BaseViewsModel`.
+
+    Attributes
+    ----------
+    view_doc_topic_ : dict of ndarray of shape (documents, n_components)
+        p(z|d,v) of each view; for a view that the document lacks, filled in from the others.
+    doc_topic_ : ndarray of shape (documents, n_components)
+        Their weighted mean over the views the document has.
+    components_, labels_, objective_, n_iter_, trace_, ...
+        As in every model: see :class:`coview.base.BaseViewsModel`.
+
+    See Also
+    --------
+    LinkPLSA : the limit of infinite strength.
+
+    References
+    ----------
+    X. Wang, M.-C. Chang, Y. Ying, S. Lyu. Co-regularized PLSA for multi-modal learning. AAAI 2016.
+
+    Examples
+    --------
+    >>> from coview import DivergenceCoPLSA
+    >>> from coview.datasets import make_views
+    >>> views = make_views(100, 3, [50, 40], missing=0.2, random_state=0)
+    >>> model = DivergenceCoPLSA(3, divergence="l2", random_state=0).fit(views)
+    >>> model.view_doc_topic_["view_1"].shape
+    (100, 3)
+    """
+
+    _schedule = ("emissions", "thetas")
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        divergence: str = "skl",
+        strength: float = 1.0,
+        strength_scale: str = "mass",
+        init: Any = "auto",
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-5,
+        view_weights: Any = "balanced",
+        scaling: str | None = "auto",
+        assign: str = "argmax",
+        dtype: Any = "float32",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            n_components,
+            init=init,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            view_weights=view_weights,
+            scaling=scaling,
+            assign=assign,
+            dtype=dtype,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.divergence = divergence
+        self.strength = strength
+        self.strength_scale = strength_scale
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("divergence", self.divergence, ["skl", "l2", "l1"])
+        check_real("strength", self.strength)
+        check_choice("strength_scale", self.strength_scale, ["mass", "absolute"])
+
+    def _n_slots(self, data: Prepared) -> int:
+        return len(data.names)
+
+    def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
+        topics = [Topics.from_rows(p, data.dtype) for p in start.p_w_z]
+        return self._coupled(data, topics, start)
+
+    def _fold_in_problem(self, data: Prepared, emissions: Any, start: Start) -> Problem:
+        return self._coupled(data, emissions, start)  # a new document's own views are coupled too
+
+    def _coupled(self, data: Prepared, emissions, start: Start) -> Problem:
+        views = range(len(data.names))
+        thetas = (start.theta, *(start.theta.copy() for _ in views[1:]))
+        penalty = Agreement(self.divergence, self._strengths(data))
+        return Problem.of(data, emissions, thetas, slots=views, penalty=penalty)
+
+    def _strengths(self, data: Prepared) -> np.ndarray:
+        """lam_d of each document."""
+        if self.strength_scale == "absolute":
+            return np.full(data.n_docs, float(self.strength))
+        return self.strength * data.mass / np.maximum(data.present.sum(axis=1), 1)

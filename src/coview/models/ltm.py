@@ -1,0 +1,176 @@
+r"""LTM: topics that vary little between neighbours (Cai, Wang & He, 2009; as in Wang et al., 2017).
+
+Model. PLSA of one view,
+
+    p(w | d) = sum_z  p(w | z)  p(z | d)
+
+Objective (to be maximised). With a graph U over the documents (nearest neighbours, or given) and its
+Laplacian L, and H the mixtures p(z|d),
+
+    sum_{d,w} n(d,w) log p(w|d)  -  lam Tr(H' L H),    Tr(H' L H) = 1/2 sum_ij U_ij |h_i - h_j|^2
+
+Updates. The topics as in PLSA. The mixtures, with the expected counts V = n(d,z) and their row sums
+Omega = diag(n(d)), by one linear system for all topics,
+
+    (Omega + lam L) H = V                                                              (15)
+
+which smooths the estimate of EM over the graph: rows stay on the simplex. It is the exact minimiser of
+a quadratic around that estimate, not the maximiser of EM's bound, so the objective may fall;
+`monotone=True` goes only as far towards it as the bound does not fall (the idea of LapPLSI: Cai et
+al., 2008). Pinned documents are boundary conditions of the system.
+
+The papers print a roughness by symmetric Kullback-Leibler divergence (Eq. 3 of Wang et al.), infinite
+as soon as a neighbour has a zero; what (15) smooths is the quadratic one, which is reported.
+
+`LTM` on `views.concat()` is the papers' ConcatLTM.
+
+Where the code is: (15) and the value are `em.smoothness.GraphSmoothness`; the graph `data.graphs`.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview.base import BaseViewsModel
+from coview.data.graphs import check_graph, knn_graph
+from coview.data.prepare import Prepared
+from coview.data.scaling import is_dense
+from coview.data.views import Views
+from coview.em.emissions import Topics
+from coview.em.problem import Problem
+from coview.em.smoothness import GraphSmoothness
+from coview.em.starts import Start, tfidf_concat
+from coview.params import check_choice, check_int, check_real
+
+
+class LTM(BaseViewsModel):
+    """PLSA of one view with mixtures smoothed over a graph of documents.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Topics, which are also the clusters of documents.
+    strength : float, default=2.0
+        Weight of the graph.
+    strength_scale : {"mass", "absolute"}, default="mass"
+        "mass": at 1.0 the neighbours of an average document together weigh as much as its weighted
+        tokens, so the scale of the counts plays no part; "absolute": the papers' lambda.
+    n_neighbors : int, default=5
+        Nearest neighbours of each document in the graph: by Euclidean distance in dense views, by
+        the cosine of tf-idf weights in sparse ones.
+    graph : sparse matrix of shape (documents, documents) or None, default=None
+        A graph of your own (citations, links) instead of nearest neighbours.
+    monotone : bool, default=False
+        Take a step that never lowers the objective instead of the papers'.
+    assign : {"argmax", "kmeans"}, default="kmeans"
+        Smoothed mixtures are soft: k-means on them finds the clusters where the largest share
+        may not.
+    init, n_init, max_iter, tol, view_weights, scaling, dtype, random_state, n_jobs, verbose
+        As in every model: see :class:`coview.base.BaseViewsModel`.
+
+    Attributes
+    ----------
+    components_, doc_topic_, view_doc_topic_, labels_, objective_, n_iter_, trace_, ...
+        As in every model: see :class:`coview.base.BaseViewsModel`.
+
+    See Also
+    --------
+    MGGM : several views, each with a graph.
+
+    References
+    ----------
+    D. Cai, X. Wang, X. He. Probabilistic dyadic data analysis with local and global consistency.
+    ICML 2009.
+
+    Examples
+    --------
+    >>> from coview import LTM
+    >>> from coview.datasets import make_views
+    >>> views = make_views(100, 3, [50, 40], random_state=0)
+    >>> model = LTM(3, random_state=0).fit(views.concat())
+    >>> model.doc_topic_.shape
+    (100, 3)
+    """
+
+    _one_view = True
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        strength: float = 2.0,
+        strength_scale: str = "mass",
+        n_neighbors: int = 5,
+        graph: Any = None,
+        monotone: bool = False,
+        init: Any = "auto",
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-5,
+        view_weights: Any = "balanced",
+        scaling: str | None = "auto",
+        assign: str = "kmeans",
+        dtype: Any = "float32",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            n_components,
+            init=init,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            view_weights=view_weights,
+            scaling=scaling,
+            assign=assign,
+            dtype=dtype,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.strength = strength
+        self.strength_scale = strength_scale
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+        self.monotone = monotone
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_real("strength", self.strength)
+        check_choice("strength_scale", self.strength_scale, ["mass", "absolute"])
+        check_int("n_neighbors", self.n_neighbors, 1)
+        check_choice("monotone", self.monotone, [True, False])
+
+    def _prepare_training(self, views: Views, labels, rng: np.random.Generator):
+        data, learned = super()._prepare_training(views, labels, rng)
+        graph = view_graph(self.graph, data, 0, self.n_neighbors)
+        strength = graph_strength(self.strength, self.strength_scale, data, [graph])
+        penalty = GraphSmoothness((graph,), strength, safeguard=self.monotone)
+        return replace(data, coupling=penalty), learned
+
+    def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
+        topics = (Topics.from_rows(p, data.dtype) for p in start.p_w_z)
+        return Problem.of(data, topics, (start.theta,), slots=(0,), penalty=data.coupling)
+
+
+def view_graph(given, data: Prepared, v: int | None, n_neighbors: int) -> sp.csr_array:
+    """The graph given for a view, checked, or that of its nearest neighbours."""
+    if given is not None:
+        return check_graph(given, data.n_docs, name=data.names[v] if v is not None else "graphs")
+    assert v is not None
+    matrix = data.matrices[v]
+    # the papers' Euclidean distance in the view's own scale suits measurements; for sparse counts
+    # it mostly says which documents are short
+    features = matrix if is_dense(matrix) else tfidf_concat([matrix])
+    return knn_graph(features, n_neighbors, present=data.present[:, v])
+
+
+def graph_strength(strength: float, scale: str, data: Prepared, graphs) -> float:
+    """lam of (15): on the scale of masses, neighbours of an average document weigh `strength` of it."""
+    if scale == "absolute":
+        return float(strength)
+    degree = sum(graph.sum() for graph in graphs) / len(graphs) / data.n_docs
+    return float(strength * data.mass.mean() / degree) if degree > 0 else 0.0

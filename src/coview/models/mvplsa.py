@@ -1,0 +1,127 @@
+r"""MVPLSA: one clustering of documents seen through several views (Zhuang et al., 2012).
+
+Model. A document d has one mixture over clusters z, whatever the view v; a cluster emits feature
+topics y of each view, which emit features w:
+
+    p(w | d, v) = sum_z sum_y  p(w | y, v)  p(y | z, v)  p(z | d)                     (3)
+
+Objective (to be maximised; p(d) and p(v) are constants), with a weight alpha_v for each view,
+
+    L = sum_v alpha_v sum_{d,w}  n_v(d, w)  log p(w | d, v)                           (4)
+
+Updates. With the E-step's ratio  r(d,w,v) = n_v(d,w) / p(w|d,v)  instead of the posterior (9),
+
+    p(w|y,v)  ∝  p(w|y,v)  sum_z p(y|z,v)  sum_d r(d,w,v) p(z|d)                      (15)
+    p(y|z,v)  ∝  p(y|z,v)  sum_w p(w|y,v)  sum_d r(d,w,v) p(z|d)                      (16)
+    p(z|d)    ∝  p(z|d)    sum_v alpha_v sum_w r(d,w,v) sum_y p(w|y,v) p(y|z,v)       (17)
+
+Labelled documents keep one-hot mixtures (18) and still teach (15) and (16). The inner sum over d
+does not know y, so the cost is O(nnz K + W Y K) where the paper's E-step is O(nnz Y K).
+
+With as many feature topics as clusters, or more, any topics p(w|z,v) can be reached: the
+likelihoods are then those of LinkPLSA, and only the way there differs.
+
+Where the code is: (15), (16) are `FactoredTopics.m_step`; (17) is the one slot in `_problem` and the
+`m_step` of an absent `Penalty`; (18) the pins that every model has.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from coview.base import BaseViewsModel
+from coview.data.prepare import Prepared
+from coview.em.emissions import factored_emissions
+from coview.em.problem import Problem
+from coview.em.starts import Start
+from coview.models.dual_plsa import factor_attributes
+from coview.params import by_view, check_int
+
+
+class MVPLSA(BaseViewsModel):
+    """Clusters shared by several views, each with feature topics of its own.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Topics, which are the clusters of documents.
+    n_feature_topics : int or dict of int, default=20
+        Feature topics of each view.
+    init, n_init, max_iter, tol, view_weights, scaling, assign, dtype, random_state, n_jobs, verbose
+        As in every model: see :class:`coview.base.BaseViewsModel`.
+
+    Attributes
+    ----------
+    feature_topics_ : dict of ndarray of shape (n_feature_topics, terms)
+        p(w|y) of each view.
+    topic_links_ : dict of ndarray of shape (n_components, n_feature_topics)
+        p(y|z) of each view.
+    components_, doc_topic_, view_doc_topic_, labels_, objective_, n_iter_, trace_, ...
+        As in every model: see :class:`coview.base.BaseViewsModel`.
+
+    See Also
+    --------
+    LinkPLSA : without feature topics.
+    TopicClassifier : classification from a few labels, with any model.
+
+    References
+    ----------
+    F. Zhuang, G. Karypis, X. Ning, Q. He, Z. Shi. Multi-view learning via probabilistic latent
+    semantic analysis. Information Sciences, 2012.
+
+    Examples
+    --------
+    >>> from coview import MVPLSA
+    >>> from coview.datasets import make_views
+    >>> views = make_views(100, 3, [50, 40], random_state=0)
+    >>> model = MVPLSA(3, n_feature_topics={"view_0": 6, "view_1": 4}, random_state=0).fit(views)
+    >>> model.topic_links_["view_1"].shape
+    (3, 4)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        n_feature_topics: int | dict[str, int] = 20,
+        *,
+        init: Any = "auto",
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-5,
+        view_weights: Any = "balanced",
+        scaling: str | None = "auto",
+        assign: str = "argmax",
+        dtype: Any = "float32",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            n_components,
+            init=init,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            view_weights=view_weights,
+            scaling=scaling,
+            assign=assign,
+            dtype=dtype,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.n_feature_topics = n_feature_topics
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        numbers = self.n_feature_topics
+        for number in numbers.values() if isinstance(numbers, dict) else [numbers]:
+            check_int("n_feature_topics", number, 1)
+
+    def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
+        numbers = by_view("n_feature_topics", self.n_feature_topics, data.names)
+        emissions = factored_emissions(start.p_w_z, numbers, rng, data.dtype)
+        return Problem.of(data, emissions, thetas=(start.theta,), slots=(0,) * len(data.names))
+
+    def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
+        return factor_attributes(problem, data)

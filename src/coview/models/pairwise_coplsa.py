@@ -1,0 +1,223 @@
+r"""PairwiseCoPLSA: views that agree on which documents are alike (Jiang et al., 2012).
+
+Model. Document d has a mixture p(z|d,v) for each view v, and each view has topics of its own:
+
+    p(w | d, v) = sum_z  p(w | z, v)  p(z | d, v)                                     (1)
+
+Two documents are as alike in view v as their mixtures are close,
+
+    S_v(i, j) = exp( -|p(.|i,v) - p(.|j,v)|^2 / sigma )                               (7)
+
+and the views shall agree on it. Objective (to be maximised), with weights tau_v,
+
+    sum_v tau_v sum_{d,w} n_v(d,w) log p(w|d,v)  -  lam sum_{v<u} |S_v - S_u|_F^2      (4)
+
+Updates. The E-step and the topics are those of PLSA (9), (12); the mixtures take the step of
+`em.similarity.SimilarityAgreement`: (13) with the gradient (14), made safe by a shift and a
+search along the way to it, so the objective never falls; a document that needed the shift goes half
+of its way, so that no share is locked at zero. `step="paper"` takes (13) literally.
+
+Sampling. The norm runs over all pairs of documents. As in the paper a sample of pairs, drawn once a
+fit, stands for them, and its sum is rescaled to all pairs; here 20 pairs a document by default, so
+that the cost is linear (`pair_fraction=0.05` is the paper's 5 % of all pairs: quadratic).
+
+Nothing in (4) says that topic z of one view is topic z of another. After the fit the topics of all
+views are matched to those of the reference view (Hungarian method on how often they meet in a
+document) and renumbered, or mixtures of different views could not be compared.
+
+Where the code is: (12) is `Topics.m_step`; (7), (13), (14) `em.similarity`.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from coview.base import BaseViewsModel
+from coview.data.prepare import Prepared
+from coview.data.views import Views
+from coview.em.emissions import Topics
+from coview.em.problem import Problem
+from coview.em.similarity import SimilarityAgreement, n_all_pairs, sample_pairs
+from coview.em.starts import Start
+from coview.params import check_choice, check_int, check_real
+
+PAIRS_PER_DOCUMENT = 20
+
+
+class PairwiseCoPLSA(BaseViewsModel):
+    """A PLSA for each view, made to agree on the similarities between documents.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Topics, which are also the clusters of documents.
+    strength : float, default=1.0
+        Weight of the agreement.
+    strength_scale : {"mass", "absolute"}, default="mass"
+        "mass": 1.0 times the weighted tokens of all documents multiplies the mean of (S_v - S_u)^2
+        over all pairs, so neither the scale of the counts nor the number of documents plays a part;
+        "absolute": the paper's lambda.
+    bandwidth : float, default=1.0
+        sigma of the similarity; |p - q|^2 is at most 2.
+    n_pairs : int or None, default=None
+        Sampled pairs of documents; None: 20 a document.
+    pair_fraction : float or None, default=None
+        Instead of `n_pairs`: the share of all pairs (0.05 in the paper; the cost is quadratic).
+    step : {"safe", "paper"}, default="safe"
+        A step that never lowers the objective, or the paper's.
+    reference_view : str or None, default=None
+        The view whose mixtures are `doc_topic_`; None: the mean of all, matched to the first view.
+    init, n_init, max_iter, tol, view_weights, scaling, assign, dtype, random_state, n_jobs, verbose
+        As in every model: see :class:`coview.base.BaseViewsModel`.
+
+    Attributes
+    ----------
+    view_labels_ : dict of ndarray of int of shape (documents,)
+        The topic of each document by each view's own mixture, in the common numbering.
+    components_, doc_topic_, view_doc_topic_, labels_, objective_, n_iter_, trace_, ...
+        As in every model: see :class:`coview.base.BaseViewsModel`.
+
+    References
+    ----------
+    Y. Jiang, J. Liu, Z. Li, P. Li, H. Lu. Co-regularized PLSA for multi-view clustering. ACCV 2012.
+
+    Examples
+    --------
+    >>> from coview import PairwiseCoPLSA
+    >>> from coview.datasets import make_views
+    >>> views = make_views(100, 3, [50, 40], random_state=0)
+    >>> model = PairwiseCoPLSA(3, random_state=0).fit(views)
+    >>> sorted(model.view_labels_)
+    ['view_0', 'view_1']
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        strength: float = 1.0,
+        strength_scale: str = "mass",
+        bandwidth: float = 1.0,
+        n_pairs: int | None = None,
+        pair_fraction: float | None = None,
+        step: str = "safe",
+        reference_view: str | None = None,
+        init: Any = "auto",
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-5,
+        view_weights: Any = "balanced",
+        scaling: str | None = "auto",
+        assign: str = "argmax",
+        dtype: Any = "float32",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            n_components,
+            init=init,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            view_weights=view_weights,
+            scaling=scaling,
+            assign=assign,
+            dtype=dtype,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.strength = strength
+        self.strength_scale = strength_scale
+        self.bandwidth = bandwidth
+        self.n_pairs = n_pairs
+        self.pair_fraction = pair_fraction
+        self.step = step
+        self.reference_view = reference_view
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_real("strength", self.strength)
+        check_choice("strength_scale", self.strength_scale, ["mass", "absolute"])
+        check_real("bandwidth", self.bandwidth, np.finfo(float).tiny)
+        check_choice("step", self.step, ["safe", "paper"])
+        if self.n_pairs is not None:
+            check_int("n_pairs", self.n_pairs, 1)
+        if self.pair_fraction is not None:
+            check_real("pair_fraction", self.pair_fraction, 0.0, 1.0)
+            if self.n_pairs is not None:
+                raise ValueError("Give n_pairs or pair_fraction, not both.")
+
+    def _n_slots(self, data: Prepared) -> int:
+        return len(data.names)
+
+    def _prepare_training(self, views: Views, labels, rng: np.random.Generator):
+        data, learned = super()._prepare_training(views, labels, rng)
+        return replace(data, coupling=self._penalty(data, rng)), learned
+
+    def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
+        topics = [Topics.from_rows(p, data.dtype) for p in start.p_w_z]
+        return replace(self._uncoupled(data, topics, start), penalty=data.coupling)
+
+    def _fold_in_problem(self, data: Prepared, emissions: Any, start: Start) -> Problem:
+        return self._uncoupled(data, emissions, start)  # nothing couples different documents
+
+    def _uncoupled(self, data: Prepared, emissions, start: Start) -> Problem:
+        views = range(len(data.names))
+        thetas = (start.theta, *(start.theta.copy() for _ in views[1:]))
+        return Problem.of(data, emissions, thetas, slots=views)
+
+    def _penalty(self, data: Prepared, rng: np.random.Generator) -> SimilarityAgreement:
+        n_all = n_all_pairs(data.n_docs)
+        wanted = PAIRS_PER_DOCUMENT * data.n_docs if self.n_pairs is None else self.n_pairs
+        if self.pair_fraction is not None:
+            wanted = max(1, round(self.pair_fraction * n_all))
+        pairs = sample_pairs(data.n_docs, min(wanted, n_all), rng)
+        strength = self.strength * n_all / max(len(pairs), 1)
+        if self.strength_scale == "mass":
+            strength *= data.mass.sum() / max(2 * n_all, 1)  # the norm counts (i,j) and (j,i)
+        return SimilarityAgreement(pairs, strength, self.bandwidth, self.step, reach=0.5)
+
+    def _finish(self, problem: Problem, data: Prepared) -> Problem:
+        """Number the topics of all views as the reference view does; fill in absent mixtures."""
+        names = data.names
+        reference = names.index(self.reference_view) if self.reference_view else 0
+        thetas, emissions = list(problem.thetas), list(problem.emissions)
+        for v in range(len(names)):
+            both = data.present[:, reference] & data.present[:, v]
+            order = _matching(problem.mixtures[reference][both], problem.mixtures[v][both])
+            thetas[v][:, : problem.n_topics] = problem.mixtures[v][:, order]
+            emissions[v] = Topics.from_rows(emissions[v].by_term[:, order].T, data.dtype)
+        return self._fill_absent(replace(problem, emissions=tuple(emissions)), data)
+
+    def _fill_absent(self, problem: Problem, data: Prepared) -> Problem:
+        """A view that a document lacks gets the mean of its others."""
+        mean = super()._consensus(problem.mixtures, problem.slots, data)
+        for v, mixture in enumerate(problem.mixtures):
+            absent = ~data.present[:, v]
+            mixture[absent] = mean[absent]
+        return problem
+
+    def _consensus(self, mixtures, slots, data: Prepared) -> np.ndarray:
+        if self.reference_view is None or self.reference_view not in data.names:
+            return super()._consensus(mixtures, slots, data)
+        return mixtures[data.names.index(self.reference_view)]
+
+    def _training_views(self, X):
+        views = super()._training_views(X)
+        check_choice("reference_view", self.reference_view, [None, *views.names])
+        return views
+
+    def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
+        labels = [mixture.argmax(axis=1) for mixture in problem.mixtures]
+        return {"view_labels_": dict(zip(data.names, labels, strict=True))}
+
+
+def _matching(reference: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Which topic of `other` is topic 0, 1, ... of the reference."""
+    if reference.shape[0] == 0:
+        return np.arange(reference.shape[1])
+    return linear_sum_assignment(reference.T.astype(float) @ other, maximize=True)[1]

@@ -1,0 +1,233 @@
+r"""VotedPLSA: views vote, agreeing documents prime a clustering of all (Kim et al., 2010).
+
+Stage one. A PLSA for each view assigns every document to a topic of the view; the tuple of the V topics
+is the document's voting pattern. The C patterns that most documents share are the cluster
+signatures. Topics of different views need not correspond: patterns are compared with patterns only.
+
+A document with at least V - 1 votes in common with a signature (both votes when V = 2) is assigned to
+its cluster beforehand; of several signatures the one with most votes in common, then the larger group.
+A document that lacks views is assigned when it has at least two votes, all in agreement.
+
+Stage two. PLSA with C topics on the concatenated views,
+
+    p(w | d) = sum_c  p(w | c)  p(c | d)
+
+in which pre-assigned documents keep p(c|d) = 1 for their cluster and the others are placed by EM, which
+never lowers the likelihood. p(w|c) starts from the words of the documents assigned to c, with 1 % of
+the corpus distribution, without which a word unseen there would have probability 0 for ever; a cluster
+without documents starts from the shaken corpus distribution.
+
+Where the code is: `_vote` is stage one, `signatures` and `preassign` the rule; stage two is the shared
+engine with the pre-assigned documents as pins. The concatenated p(w|c) is kept by view: its share
+p(v|c) in `view_shares_` and p(w|c,v) in `components_`.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone
+
+from coview.base import BaseViewsModel
+from coview.data.prepare import Prepared
+from coview.data.views import Views
+from coview.em.emissions import Topics
+from coview.em.problem import Problem
+from coview.em.starts import Start, random_start, topics_of_pins
+from coview.models.plsa import PLSA
+from coview.params import check_choice
+
+Signature = tuple[tuple[int, ...], int]  # a voting pattern, and how many documents have it
+
+
+class VotedPLSA(BaseViewsModel):
+    """PLSA on all views, primed by the documents on which a PLSA of each view agrees.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Topics of each view, and clusters of documents.
+    voter : estimator or None, default=None
+        What clusters each view: an estimator with `fit` and `predict_proba` that takes a sparse
+        matrix. None: a PLSA with this model's parameters.
+    signatures : {"frequent", "greedy"}, default="frequent"
+        The most frequent patterns, or without those that a more frequent one already claims.
+    init, n_init, max_iter, tol, view_weights, scaling, assign, dtype, random_state, n_jobs, verbose
+        As in every model: see :class:`coview.base.BaseViewsModel`.
+
+    Attributes
+    ----------
+    signatures_ : list of tuple of int
+        The voting pattern of each cluster.
+    preassigned_ : ndarray of int of shape (documents,)
+        The cluster of documents assigned by vote, -1 for the others.
+    coverage_ : float
+        The share of documents assigned by vote.
+    view_shares_ : ndarray of shape (n_components, views)
+        p(v|c), the share of each view in a cluster's words.
+    voters_ : dict of estimator
+        The fitted estimator of each view.
+    components_, doc_topic_, view_doc_topic_, labels_, objective_, n_iter_, trace_, ...
+        As in every model: see :class:`coview.base.BaseViewsModel`.
+
+    References
+    ----------
+    Y.-M. Kim, M.-R. Amini, C. Goutte, P. Gallinari. Multi-view clustering of multilingual documents.
+    SIGIR 2010.
+
+    Examples
+    --------
+    >>> from coview import VotedPLSA
+    >>> from coview.datasets import make_views
+    >>> views = make_views(100, 3, [50, 40, 30], random_state=0)
+    >>> model = VotedPLSA(3, random_state=0).fit(views)
+    >>> len(model.signatures_), model.coverage_ > 0.5
+    (3, True)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        voter: Any = None,
+        signatures: str = "frequent",
+        init: Any = "auto",
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-5,
+        view_weights: Any = "balanced",
+        scaling: str | None = "auto",
+        assign: str = "argmax",
+        dtype: Any = "float32",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            n_components,
+            init=init,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            view_weights=view_weights,
+            scaling=scaling,
+            assign=assign,
+            dtype=dtype,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.voter = voter
+        self.signatures = signatures
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("signatures", self.signatures, ["frequent", "greedy"])
+        if self.voter is not None and not hasattr(self.voter, "predict_proba"):
+            raise ValueError(f"voter must have predict_proba; got {self.voter!r}.")
+
+    def _prepare_training(self, views: Views, labels, rng: np.random.Generator):
+        data, learned = super()._prepare_training(views, labels, rng)
+        votes, voters = self._vote(data)
+        chosen = signatures(votes, self.n_components, self.signatures)
+        assigned = preassign(votes, chosen)
+        if data.labels is not None:
+            assigned = _numbered_as(data.labels, assigned, self.n_components)
+        learned |= {
+            "voters_": voters,
+            "signatures_": [pattern for pattern, _ in chosen],
+            "preassigned_": assigned,
+            "coverage_": float((assigned >= 0).mean()),
+        }
+        pins = assigned if data.labels is None else np.where(data.pinned, data.labels, assigned)
+        return replace(data, labels=pins if (pins >= 0).any() else None), learned
+
+    def _vote(self, data: Prepared) -> tuple[np.ndarray, dict[str, Any]]:
+        """Topic of each document in each view, (documents, views), -1 where it lacks the view."""
+        votes, voters = np.full(data.present.shape, -1), {}
+        for v, (name, matrix) in enumerate(zip(data.names, data.matrices, strict=True)):
+            rows = np.flatnonzero(data.present[:, v])
+            voters[name] = self._voter().fit(matrix[rows])
+            own = getattr(voters[name], "doc_topic_", None)  # training mixtures, where there are
+            shares = voters[name].predict_proba(matrix[rows]) if own is None else own
+            votes[rows, v] = shares.argmax(axis=1)
+        return votes, voters
+
+    def _voter(self):
+        if self.voter is not None:
+            return clone(self.voter)
+        names = PLSA().get_params()
+        params = {k: value for k, value in self.get_params(deep=False).items() if k in names}
+        if not isinstance(params["init"], str):
+            params["init"] = "auto"  # mixtures of the clusters mean nothing in a view's own topics
+        return PLSA(**{**params, "view_weights": "balanced", "verbose": 0})
+
+    def _starts(self, data: Prepared, views: Views, rng):
+        shaken = random_start(data, self.n_components, rng)
+        return [("vote", lambda: topics_of_pins(shaken, data))]
+
+    def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
+        topics = (Topics.from_rows(p, data.dtype) for p in start.p_w_z)
+        slots = (0,) * len(data.names)
+        return Problem.of(data, topics, (start.theta,), slots, concatenated=True)
+
+    def _fold_in_topics(self, components, data: Prepared) -> list[Topics]:
+        shares = dict(zip(self.view_names_, self.view_shares_.T, strict=True))
+        return [
+            Topics.from_rows(shares[n][:, None] * components[n], data.dtype) for n in data.names
+        ]
+
+    def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
+        whole = [e.by_term[:, : problem.n_topics].T for e in problem.emissions]
+        shares = [p.sum(axis=1, keepdims=True, dtype=np.float64) for p in whole]
+        components = {}
+        for name, matrix, p, share in zip(data.names, data.matrices, whole, shares, strict=True):
+            corpus = np.asarray(matrix.sum(axis=0, dtype=np.float64)).ravel()
+            usual = np.tile(corpus / max(corpus.sum(), 1e-300), (len(p), 1))
+            components[name] = np.divide(p, share, out=usual, where=share > 0).astype(data.dtype)
+        return {"components_": components, "view_shares_": np.hstack(shares).astype(data.dtype)}
+
+
+def votes_needed(n_views: int) -> int:
+    """How many votes must agree: all but one of three or more, otherwise all."""
+    return n_views - 1 if n_views >= 3 else n_views
+
+
+def signatures(votes: np.ndarray, n_clusters: int, rule: str = "frequent") -> list[Signature]:
+    """The most frequent complete patterns, largest first, equal ones in lexicographic order."""
+    complete = votes[(votes >= 0).all(axis=1)]
+    patterns, sizes = np.unique(complete, axis=0, return_counts=True)
+    chosen: list[Signature] = []
+    for i in np.argsort(-sizes, kind="stable"):
+        claimed = any(
+            (patterns[i] == other).sum() >= votes_needed(votes.shape[1]) for other, _ in chosen
+        )
+        if len(chosen) < n_clusters and not (rule == "greedy" and claimed):
+            chosen.append((tuple(map(int, patterns[i])), int(sizes[i])))
+    return chosen
+
+
+def preassign(votes: np.ndarray, chosen: list[Signature]) -> np.ndarray:
+    """The cluster of each document by its votes, -1 where no signature matches.
+
+    Of several: most votes in common, then the larger group, then the earlier signature.
+    """
+    n_votes = (votes >= 0).sum(axis=1)
+    complete = n_votes == votes.shape[1]
+    needed = np.where(complete, votes_needed(votes.shape[1]), np.maximum(n_votes, 2))
+    assigned, best = np.full(len(votes), -1), np.full(len(votes), -1)
+    for c, (pattern, _) in enumerate(chosen):  # in order of size, so the first of equals is larger
+        common = (votes == pattern).sum(axis=1)
+        better = (common >= needed) & (common > best)
+        assigned[better], best[better] = c, common[better]
+    return assigned
+
+
+def _numbered_as(labels: np.ndarray, assigned: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Clusters renumbered so that they agree with the labels of labelled documents as well as can be."""
+    both = (labels >= 0) & (assigned >= 0)
+    meet = np.zeros((n_clusters, n_clusters))
+    np.add.at(meet, (assigned[both], labels[both]), 1)
+    number = linear_sum_assignment(meet, maximize=True)[1]
+    return np.where(assigned >= 0, number[assigned], -1)

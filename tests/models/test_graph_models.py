@@ -1,0 +1,144 @@
+"""LTM and MGGM: reductions, graphs of one's own, pins, weights."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from coview import LTM, MGGM, MVPLSA, PLSA, DataWarning
+from coview.datasets import make_views
+
+FIXED = {"tol": 0.0, "max_iter": 10, "dtype": "float64", "random_state": 0, "assign": "argmax"}
+
+
+@pytest.fixture(scope="module")
+def views():
+    return make_views(90, 3, [40, 30, 20], doc_length=30, view_noise=0.4, random_state=4)
+
+
+def test_ltm_without_strength_is_plsa(views):
+    one = views.select("view_0")
+    a = LTM(3, strength=0.0, init=views.labels, **FIXED).fit(one)
+    b = PLSA(3, init=views.labels, **FIXED).fit(one)
+    np.testing.assert_allclose(a.doc_topic_, b.doc_topic_, atol=1e-9)
+
+
+def test_mggm_without_strength_is_mvplsa(views):
+    a = MGGM(3, 5, strength=0.0, init=views.labels, **FIXED).fit(views)
+    b = MVPLSA(3, 5, init=views.labels, **FIXED).fit(views)
+    np.testing.assert_allclose(a.doc_topic_, b.doc_topic_, atol=1e-9)
+
+
+def test_a_graph_of_ones_own_draws_neighbours_together(views):
+    one = views.select("view_0")
+    same = sp.csr_array((views.labels[:, None] == views.labels).astype(float))
+    same.setdiag(0)
+    same.eliminate_zeros()
+    with_graph = LTM(3, graph=same, strength=10.0, random_state=0).fit(one)
+    assert (with_graph.labels_ == views.labels).mean() in (0.0, 1.0) or len(
+        {(a, b) for a, b in zip(with_graph.labels_, views.labels, strict=True)}
+    ) == 3
+
+
+def test_more_strength_is_smoother(views):
+    def roughness(model, graph):
+        edges = sp.coo_array(graph)
+        gaps = model.doc_topic_[edges.row] - model.doc_topic_[edges.col]
+        return (gaps**2).sum()
+
+    graph = sp.random_array((90, 90), density=0.1, rng=np.random.default_rng(0), format="csr")
+    graph = ((graph + graph.T) > 0).astype(float)
+    graph.setdiag(0)
+    found = [
+        roughness(
+            LTM(3, graph=graph, strength=s, init=views.labels, **FIXED).fit(views.concat()), graph
+        )
+        for s in (0.0, 0.5, 20.0)
+    ]
+    assert found[0] > found[1] > found[2]
+
+
+def test_the_scale_of_the_counts_plays_no_part(views):
+    a = MGGM(3, 5, init=views.labels, **FIXED).fit(views)
+    b = MGGM(3, 5, init=views.labels, **FIXED).fit({n: 5 * m for n, m in views.matrices.items()})
+    np.testing.assert_allclose(a.doc_topic_, b.doc_topic_, atol=1e-6)
+
+
+def test_the_weights_of_the_graphs_are_named_and_can_sum_to_one(views):
+    model = MGGM(3, 5, random_state=0, normalize_graph_weights=True).fit(views)
+    assert sorted(model.graph_weights_) == sorted(views.names)
+    assert sum(model.graph_weights_.values()) == pytest.approx(1)
+    literal = MGGM(3, 5, random_state=0).fit(views)
+    assert 0 < sum(literal.graph_weights_.values()) <= 1 + 1e-9
+
+
+def test_an_extra_graph_takes_part(views):
+    links = sp.random_array((90, 90), density=0.05, rng=np.random.default_rng(0), format="csr")
+    links = ((links + links.T) > 0).astype(float)
+    links.setdiag(0)
+    links.eliminate_zeros()
+    model = MGGM(3, 5, graphs={"links": links}, random_state=0).fit(views)
+    assert set(model.graph_weights_) == {*views.names, "links"}
+
+
+@pytest.mark.parametrize("monotone", [False, True])
+def test_the_trace_has_both_values_around_a_refresh(views, monotone):
+    trace = MGGM(3, 5, monotone=monotone, init=views.labels, **FIXED).fit(views).trace_
+    assert (trace.carried_penalty != trace.penalty).any()
+    before = np.r_[trace.start_objective, trace.objective[:-1]]
+    after = trace.log_likelihood.sum(axis=1) - trace.carried_penalty
+    if monotone:
+        assert (after - before).min() >= -1e-9 * abs(trace.objective[-1])
+
+
+def test_pinned_documents_pull_their_neighbours(views):
+    path = sp.diags_array([np.ones(89), np.ones(89)], offsets=[-1, 1], format="csr")
+    labels = np.full(90, -1)
+    labels[0], labels[89] = 0, 1
+    model = LTM(2, graph=path, strength=1e4, random_state=0, **{"init": "random", "tol": 1e-6}).fit(
+        views.select("view_0"), labels=labels
+    )
+    share = model.doc_topic_[:, 0]
+    assert share[0] == 1
+    assert share[89] == 0
+    assert (np.diff(share) <= 1e-4).all()
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (np.ones((3, 3)), "shape"),
+        (-np.ones((90, 90)), "weight -1 .* finite and >= 0"),
+        (np.full((90, 90), np.nan), "weight nan"),
+    ],
+)
+def test_a_bad_graph_is_refused(views, graph, message):
+    with pytest.raises(ValueError, match=message):
+        LTM(3, graph=graph).fit(views.select("view_0"))
+
+
+def test_an_asymmetric_graph_is_made_symmetric_with_a_warning(views):
+    one_way = sp.diags_array([np.ones(89)], offsets=[1], format="csr", shape=(90, 90))
+    with pytest.warns(DataWarning, match="symmetric"):
+        LTM(3, graph=one_way, random_state=0, max_iter=3, tol=0.0).fit(views.select("view_0"))
+
+
+def test_a_graph_without_edges_is_refused(views):
+    with pytest.raises(ValueError, match="joins no two documents"):
+        MGGM(3, 5, graphs={"view_0": sp.csr_array((90, 90))}).fit(views)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"strength": -1.0}, "strength must be"),
+        ({"strength": np.inf}, "strength must be"),
+        ({"n_neighbors": 0}, "n_neighbors must be"),
+        ({"exponent": 1.0}, "exponent must be"),
+        ({"exponent": 0.0}, "exponent must be"),
+        ({"monotone": "yes"}, "monotone must be"),
+        ({"graphs": {"view_0": np.ones((3, 3))}}, "shape"),
+    ],
+)
+def test_bad_parameters_are_named(views, params, message):
+    with pytest.raises(ValueError, match=message):
+        MGGM(3, **params).fit(views)

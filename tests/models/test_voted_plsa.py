@@ -1,0 +1,96 @@
+"""VotedPLSA: the vote against explicit loops, stage two against the reference."""
+
+import numpy as np
+import pytest
+
+from coview import PLSA, VotedPLSA
+from coview.datasets import make_views
+from coview.em.starts import random_start, topics_of_pins
+from coview.em.step import em_step
+from coview.models.voted_plsa import preassign, signatures
+from tests.planted import serial
+from tests.reference import voted_plsa as naive
+
+
+@pytest.mark.parametrize("n_views", [1, 2, 3, 5])
+@pytest.mark.parametrize("rule", ["frequent", "greedy"])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_the_vote_is_that_of_the_definition(rng, n_views, rule, missing):
+    for _ in range(20):
+        votes = rng.integers(0, 3, (60, n_views))
+        votes[rng.random(votes.shape) < missing] = -1
+        patterns = [tuple(map(int, row)) for row in votes]
+        chosen = signatures(votes, 4, rule)
+        assert chosen == naive.signatures(patterns, 4, rule)
+        np.testing.assert_array_equal(preassign(votes, chosen), naive.preassign(patterns, chosen))
+
+
+@pytest.fixture(scope="module")
+def views():
+    return make_views(90, 3, [40, 30, 20], doc_length=30, view_noise=0.4, random_state=4)
+
+
+def test_stage_two_is_the_constrained_plsa_on_concatenated_views(views):
+    model = VotedPLSA(
+        3, random_state=0, dtype="float64", tol=0.0, max_iter=10, view_weights=[1, 1, 1]
+    )
+    data, learned = model._prepare_training(views, None, np.random.default_rng(0))
+    shaken = random_start(data, 3, np.random.default_rng(0))
+    start = topics_of_pins(shaken, data)
+    X = np.hstack([m.toarray() for m in data.matrices])
+    assigned = learned["preassigned_"]
+    theta, p_w_z, pinned = naive.start(X, assigned, 3, spare=np.full((3, X.shape[1]), np.nan))
+    np.testing.assert_allclose(np.hstack(start.p_w_z), p_w_z, atol=1e-12)
+    problem = model._problem(data, start, None)
+    for _ in range(10):
+        problem = em_step(problem, serial).problem
+        theta, p_w_z = naive.plsa.joint_step(X, theta, p_w_z, pinned)
+        np.testing.assert_allclose(problem.mixtures[0], theta, atol=1e-10)
+        whole = np.concatenate([e.by_term[:, :3] for e in problem.emissions]).T
+        np.testing.assert_allclose(whole, p_w_z, atol=1e-10)
+
+
+def test_the_attributes_tell_what_was_decided(views):
+    model = VotedPLSA(3, random_state=0).fit(views)
+    assert len(model.signatures_) == 3
+    assert model.coverage_ == (model.preassigned_ >= 0).mean() > 0.3
+    fixed = model.preassigned_ >= 0
+    np.testing.assert_array_equal(model.labels_[fixed], model.preassigned_[fixed])
+    np.testing.assert_allclose(model.view_shares_.sum(axis=1), 1, rtol=1e-5)
+    assert sorted(model.voters_) == sorted(views.names)
+
+
+def test_new_documents_are_folded_in_as_in_the_concatenated_model(views):
+    model = VotedPLSA(3, random_state=0, dtype="float64").fit(views)
+    whole = np.hstack(
+        [model.view_shares_[:, [v]] * model.components_[n] for v, n in enumerate(views.names)]
+    )
+    np.testing.assert_allclose(whole.sum(axis=1), 1, rtol=1e-9)
+    plain = PLSA(3, random_state=0, dtype="float64", init="random", max_iter=1, tol=0.0)
+    X = np.hstack([w * views[n].toarray() for n, w in model.view_weights_.items()])
+    plain.fit(X)
+    plain.components_["X"] = whole
+    np.testing.assert_allclose(model.transform(views), plain.transform(X), atol=1e-6)
+
+
+def test_another_estimator_can_vote(views):
+    from sklearn.decomposition import LatentDirichletAllocation
+    from sklearn.naive_bayes import MultinomialNB
+
+    class Voter(LatentDirichletAllocation):
+        def predict_proba(self, X):
+            return self.transform(X)
+
+    model = VotedPLSA(3, voter=Voter(3, random_state=0), random_state=0).fit(views)
+    assert all(isinstance(voter, Voter) for voter in model.voters_.values())
+    with pytest.raises(ValueError, match="voter must have predict_proba"):
+        VotedPLSA(3, voter=object()).fit(views)
+    assert hasattr(MultinomialNB, "predict_proba")
+
+
+def test_labels_and_votes_get_one_numbering(views):
+    labels = np.where(np.arange(len(views)) % 2 == 0, views.labels, -1)
+    model = VotedPLSA(3, random_state=0).fit(views, labels=labels)
+    both = (labels >= 0) & (model.preassigned_ >= 0)
+    assert (model.preassigned_[both] == labels[both]).mean() > 0.8
+    assert (model.labels_ == views.labels).mean() > 0.8
