@@ -54,5 +54,19 @@ def test_the_demo_finds_the_right_item_within_the_first_one_and_a_half_per_cent(
         assert int(rank) <= 0.015 * int(size)
 
 
+@pytest.mark.parametrize("model", ["mggm", "divergence"])
+def test_the_demo_lets_one_choose_the_model(model):
+    out = run("demo", "--model", model)
+    assert out.returncode == 0, out.stderr
+    for rank, size in re.findall(r"(\d+) of (\d+)\s+\(", out.stdout):
+        assert int(rank) <= 0.1 * int(size)
+
+
+def test_an_unknown_model_is_refused_with_the_names():
+    out = run("demo", "--model", "magic")
+    assert out.returncode == 2
+    assert "divergence" in out.stderr
+
+
 def test_the_demo_shows_its_progress_on_standard_error(demo):
     assert "LinkPLSA" in demo.stderr

@@ -302,7 +302,7 @@ class BaseViewsModel(
         return starts_from(self.init, data, self.n_components, rng)
 
     def _model_start(self, data: Prepared, views: Views) -> Start:
-        """The mixtures that a fitted model gives these documents, and its topics where it has them."""
+        """The mixtures that a fitted model gives these documents, and the topics it has."""
         known = self.init.components_
         check_same_topics(len(next(iter(known.values()))), self.n_components)
         names = [n for n in views.names if n in known]

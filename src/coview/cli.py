@@ -1,10 +1,23 @@
 """The command line."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from coview import __version__
+
+
+class DemoModel(StrEnum):
+    """The models of several views, by their short names."""
+
+    link = "link"
+    voted = "voted"
+    pairwise = "pairwise"
+    divergence = "divergence"
+    mvplsa = "mvplsa"
+    mggm = "mggm"
+
 
 app = typer.Typer(
     name="coview",
@@ -33,6 +46,9 @@ def _root(
 
 @app.command()
 def demo(
+    model: Annotated[
+        DemoModel, typer.Option(help="The model to fit: one of those for several views.")
+    ] = DemoModel.link,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the split and of the start.")] = 0,
 ) -> None:
     """Topics, clusters and cross-view search on embedded data.
@@ -40,11 +56,11 @@ def demo(
     Fits a model to functions and classes of the installed numpy, scipy and scikit-learn, seen as
     docstring and as code, and finds held-out code by its docstring.
 
-    Example: coview demo --seed 1
+    Example: coview demo --model mggm
     """
     from coview.demo import run_demo
 
-    run_demo(seed=seed)
+    run_demo(model.value, seed)
 
 
 def main() -> None:

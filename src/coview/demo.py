@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from coview.data.views import Views
 from coview.datasets import load_python_api
 from coview.metrics import match_ranks, normalized_mutual_info, purity, similarity
-from coview.models.link_plsa import LinkPLSA
+from coview.names import model_class
 from coview.report import top_terms
 
 N_TOPICS = 50
@@ -35,7 +35,9 @@ class Search:
         return match_ranks(self.scores)
 
 
-def run_demo(console: Console | None = None, seed: int = 0) -> dict[str, float]:
+def run_demo(
+    model_name: str = "link", seed: int = 0, console: Console | None = None
+) -> dict[str, float]:
     """Fit on 80 % of the embedded data; show topics, clusters and search; return the figures."""
     console = console or Console()
     console.rule("[bold]coview: one topic model for docstrings and their code")
@@ -43,9 +45,10 @@ def run_demo(console: Console | None = None, seed: int = 0) -> dict[str, float]:
         views = load_python_api()
     console.print(escape(repr(views)), highlight=False)
     train, test = _split(views, seed)
-    model = _fit(train, seed)
+    model = _fit(model_name, train, seed)
     console.print(
-        f"\nLinkPLSA, {N_TOPICS} topics, on {len(train):,} of them: {model.n_iter_} iterations.\n"
+        f"\n{type(model).__name__}, {N_TOPICS} topics, on {len(train):,} of them: "
+        f"{model.n_iter_} iterations.\n"
     )
     _show_topics(console, model, train)
     figures = _show_clustering(console, model, train)
@@ -60,12 +63,13 @@ def _split(views: Views, seed: int) -> tuple[Views, Views]:
     return views[np.sort(train)], views[np.sort(test)]
 
 
-def _fit(train: Views, seed: int) -> LinkPLSA:
-    model = LinkPLSA(N_TOPICS, init="kmeans", random_state=seed, verbose=1)
+def _fit(name: str, train: Views, seed: int):
+    # k-means is the start that the automatic choice takes here, without the time of trying others
+    model = model_class(name)(N_TOPICS, init="kmeans", random_state=seed, verbose=1)
     return model.fit(train)
 
 
-def _show_topics(console: Console, model: LinkPLSA, train: Views) -> None:
+def _show_topics(console: Console, model, train: Views) -> None:
     terms = top_terms(model, TERMS_SHOWN)
     sizes = np.bincount(model.labels_, minlength=N_TOPICS)
     table = _table(f"The {TOPICS_SHOWN} largest topics")
@@ -91,7 +95,7 @@ def _classes(views: Views) -> np.ndarray:
     return np.asarray(views.label_names)[np.asarray(views.labels)]
 
 
-def _show_clustering(console: Console, model: LinkPLSA, train: Views) -> dict[str, float]:
+def _show_clustering(console: Console, model, train: Views) -> dict[str, float]:
     classes = _classes(train)
     nmi = normalized_mutual_info(classes, model.labels_)
     pure = purity(classes, model.labels_)
@@ -105,7 +109,7 @@ def _show_clustering(console: Console, model: LinkPLSA, train: Views) -> dict[st
     return {"nmi": nmi, "purity": pure}
 
 
-def _search(model: LinkPLSA, test: Views, query_view: str, answer_view: str) -> Search:
+def _search(model, test: Views, query_view: str, answer_view: str) -> Search:
     """Each view of the held-out items folded in on its own: no query has seen its answer."""
     queries, gallery = (model.transform(test.select(v)) for v in (query_view, answer_view))
     return Search(query_view, answer_view, similarity(queries, gallery))

@@ -579,5 +579,5 @@ def test_splitting_deals_out_every_term_once():
 
 @pytest.mark.parametrize(("name", "n_parts"), [("c", 2), ("a", 0), ("a", 7)])
 def test_a_split_that_cannot_be_is_refused(name, n_parts):
-    with pytest.raises(ValueError, match="split|n_parts"):
+    with pytest.raises(ValueError, match=r"split|n_parts"):
         Views({"a": np.ones((2, 6))}).split(name, n_parts)

@@ -94,7 +94,7 @@ def test_pinned_documents_pull_their_neighbours(views):
     path = sp.diags_array([np.ones(89), np.ones(89)], offsets=[-1, 1], format="csr")
     labels = np.full(90, -1)
     labels[0], labels[89] = 0, 1
-    model = LTM(2, graph=path, strength=1e4, random_state=0, **{"init": "random", "tol": 1e-6}).fit(
+    model = LTM(2, graph=path, strength=1e4, random_state=0, init="random", tol=1e-6).fit(
         views.select("view_0"), labels=labels
     )
     share = model.doc_topic_[:, 0]

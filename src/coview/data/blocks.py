@@ -23,10 +23,10 @@ MAX_DOCS = 1 << 16  # documents within a block are numbered by 16-bit integers
 class Rows:
     """One view's rows of one block in CSR order: slices of the view's own arrays."""
 
+    place: slice  # where they stand in the arrays of the whole view
     indptr: np.ndarray  # (docs + 1,) uint64, from 0
     indices: np.ndarray  # (nnz,) unsigned
     data: np.ndarray  # (nnz,)
-    place: slice  # where they stand in the arrays of the whole view
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _rows(matrix, start, stop):
     unsigned = np.uint32 if matrix.indices.dtype.itemsize == 4 else np.uint64
     arrays = indptr - indptr[0], matrix.indices[here].view(unsigned), matrix.data[here]
     # read-only always: one compiled kernel, not one for each kind of array
-    return Rows(*map(frozen, arrays), here)
+    return Rows(here, *map(frozen, arrays))
 
 
 def _columns(rows, n_terms):

@@ -4,10 +4,10 @@ A graph is a symmetric CSR array (documents, documents) of positive weights with
 That of a view is Eq. 5 of Wang et al. (2017): U_is = 1 if document i is among the p nearest
 of document s or s among those of i, and 0 otherwise.
 
-The search compares all pairs, a block of rows at a time; no array is documents x documents. Products
-of matrices give candidates, with a bound on their rounding errors, and sums of squared differences
-in double precision rank them. So ties are ties, and neither the number of threads nor the size of a
-block changes the answer. Equal documents are searched for once.
+The search compares all pairs, a block of rows at a time; no array is documents x documents.
+Products of matrices give candidates, with a bound on their rounding errors, and sums of squared
+differences in double precision rank them. So ties are ties, and neither the number of threads nor
+the size of a block changes the answer. Equal documents are searched for once.
 """
 
 from __future__ import annotations
@@ -389,7 +389,7 @@ def _undirected(edges, name):
         return edges
     message = (
         f"Graph {quoted(name)} is not symmetric in {plural(differ.nnz // 2, 'pair')} of documents, "
-        f"first {place(int(differ.row[0]), int(differ.col[0]))}: the larger weight counts both ways."
+        f"first {place(int(differ.row[0]), int(differ.col[0]))}: the larger counts both ways."
     )
     warnings.warn(message, DataWarning, stacklevel=3)
     return edges.maximum(reverse)

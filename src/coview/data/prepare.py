@@ -47,8 +47,10 @@ class Prepared:
     @cached_property
     def mass(self) -> np.ndarray:
         """Weighted tokens of each document, over all views."""
-        sums = (m.sum(axis=1, dtype=np.float64) for m in self.matrices)
-        return sum(w * np.asarray(s).ravel() for w, s in zip(self.weights, sums, strict=True))
+        mass = np.zeros(self.n_docs)
+        for weight, matrix in zip(self.weights, self.matrices, strict=True):
+            mass += weight * np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
+        return mass
 
     def cut(self, columns: bool) -> "Prepared":
         """With the blocks; `columns` when the emissions are to be updated."""

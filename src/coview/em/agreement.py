@@ -43,8 +43,9 @@ h s = Q + mu down to mu = 0, s being the right side of (10'); with the other vie
 views, eliminated topic by topic. 5 to 20 steps. Often there is nothing to solve for l1: from lam =
 the mean mass of a view on, and before that where counts are alike, the views agree exactly.
 
-All this starts from the counts. The old mixtures as a start would save a step at best, and so the
-result is a function of the counts alone; the old ones are kept where F is not lower there.
+All this starts from the counts. The old mixtures as a start would save a step or two of skl's and
+none of the others'; so the result is a function of the counts alone, except that the old mixtures
+are kept where F is higher there, which rounding can bring about.
 
 Limits. lam = 0 or one view: the plain step, bit by bit. A present view without counts follows the
 others, and is left out of the step where the result is the same (`_heard`). A document without

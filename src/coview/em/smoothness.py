@@ -9,10 +9,10 @@ M-step. With expected counts V = n(d,z) and Omega = diag(row sums of V),
 
     (Omega + lam L) H = V                                                               (15)
 
-one linear system for all topics. In exact arithmetic its solution stays on the simplex (L 1 = 0, and
-the inverse has no negative entry). It is solved by conjugate gradients on all topics at once, with
-the diagonal as preconditioner, from the old mixtures; time is linear in the edges. Pinned documents
-are boundary conditions: their rows move to the right-hand side. A part of the graph with
+one linear system for all topics. In exact arithmetic its solution stays on the simplex (L 1 = 0,
+and the inverse has no negative entry). It is solved by conjugate gradients on all topics at once,
+with the diagonal as preconditioner, from the old mixtures; time is linear in the edges. Pinned
+documents are boundary conditions: their rows move to the right-hand side. A part of the graph with
 neither counts nor pins is left open by (15) and keeps its mixtures.
 
 (15) is the stationary point of a quadratic around the plain estimate of EM, not of EM's bound
@@ -26,8 +26,8 @@ Weights. With T_t = Tr(H' L_t H) and exponent l in (0, 1),
 
     mu_t = T_t^(1/(l-1)) / ( sum_s T_s^(l/(l-1)) )^(1/l)                                 (10)
 
-worked out in logarithms, since exponents of -20 and traces of 1e-20 are normal. Weights sum to less than
-one unless one graph takes all; `normalize_weights` makes them sum to one.
+worked out in logarithms, since exponents of -20 and traces of 1e-20 are normal. Weights sum to less
+than one unless one graph takes all; `normalize_weights` makes them sum to one.
 """
 
 from dataclasses import dataclass, replace
@@ -60,8 +60,8 @@ class GraphSmoothness(Penalty):
         Make the weights sum to one.
     safeguard : bool
         Take only steps that do not lower (13).
-    weights : tuple of float or None
-        mu; None is the same for each graph.
+    weights : tuple of float
+        mu; by default the same for each graph.
     """
 
     graphs: tuple[sp.csr_array, ...]
@@ -69,12 +69,12 @@ class GraphSmoothness(Penalty):
     exponent: float | None = None
     normalize_weights: bool = False
     safeguard: bool = False
-    weights: tuple[float, ...] | None = None
+    weights: tuple[float, ...] = ()
 
     row_local = False
 
     def __post_init__(self) -> None:
-        if self.weights is None:
+        if not self.weights:
             object.__setattr__(self, "weights", (1 / len(self.graphs),) * len(self.graphs))
 
     @property
@@ -84,7 +84,7 @@ class GraphSmoothness(Penalty):
     @cached_property
     def graph(self) -> sp.csr_array:
         """The mix of the graphs, Eq. 11."""
-        parts = zip(self.weights or (), self.graphs, strict=True)
+        parts = zip(self.weights, self.graphs, strict=True)
         return sp.csr_array(sum(weight * graph for weight, graph in parts))
 
     def value(self, thetas, present) -> float:

@@ -231,7 +231,8 @@ def tfidf_concat(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
     """All views side by side, each weighted by tf-idf and with rows of length one.
 
     Square roots are taken first: between them, Euclidean distance is Hellinger's, which suits
-    multinomials, and dense measurements below 1 stay positive (a logarithm would not leave them so).
+    multinomials, and dense measurements below 1 stay positive (a logarithm would not leave them
+    so).
     """
     from sklearn.feature_extraction.text import TfidfTransformer
 

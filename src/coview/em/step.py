@@ -183,6 +183,7 @@ def _add_gradient(problem: Problem, ratios, grads, task) -> None:
     v, low, high = task
     theta = problem.thetas[problem.slots[v]]
     for block in problem.blocks:
+        assert block.columns is not None, "these blocks were cut for folding in"
         c = block.columns[v]
         first, last = np.searchsorted(c.terms, (low, high))
         sweep_columns(

@@ -1,7 +1,7 @@
 r"""On a graph over documents: conjugate gradients for the smoothing of mixtures, and roughness.
 
-The system is (Omega + L) X = B with Omega = diag(mass) and the Laplacian L of a symmetric graph with
-weights w. Its product with a vector is formed from differences,
+The system is (Omega + L) X = B with Omega = diag(mass) and the Laplacian L of a symmetric graph
+with weights w. Its product with a vector is formed from differences,
 
     ((Omega + L) x)_i = mass_i x_i + sum_s w_is (x_i - x_s),
 
@@ -30,8 +30,8 @@ def conjugate_gradients(indptr, indices, weights, mass, component, right, x, tol
     """Improve x (rows, LANES) towards the solution for right (rows, LANES); count the iterations.
 
     It ends when, in every lane, the error is below tol in the norm of the system for one row of
-    average diagonal (estimated by the gains of the last DELAY iterations, Hestenes & Stiefel), and no
-    row, solved with its neighbours as they are, would move by more than tol.
+    average diagonal (estimated by the gains of the last DELAY iterations, Hestenes & Stiefel), and
+    no row, solved with its neighbours as they are, would move by more than tol.
     """
     n = _u(x.shape[0])
     diagonal, average = _diagonal(indptr, weights, mass)

@@ -4,8 +4,8 @@ Model. PLSA of one view,
 
     p(w | d) = sum_z  p(w | z)  p(z | d)
 
-Objective (to be maximised). With a graph U over the documents (nearest neighbours, or given) and its
-Laplacian L, and H the mixtures p(z|d),
+Objective (to be maximised). With a graph U over the documents (nearest neighbours, or given) and
+its Laplacian L, and H the mixtures p(z|d),
 
     sum_{d,w} n(d,w) log p(w|d)  -  lam Tr(H' L H),    Tr(H' L H) = 1/2 sum_ij U_ij |h_i - h_j|^2
 
@@ -14,13 +14,14 @@ Omega = diag(n(d)), by one linear system for all topics,
 
     (Omega + lam L) H = V                                                              (15)
 
-which smooths the estimate of EM over the graph: rows stay on the simplex. It is the exact minimiser of
-a quadratic around that estimate, not the maximiser of EM's bound, so the objective may fall;
+which smooths the estimate of EM over the graph: rows stay on the simplex. It is the exact minimiser
+of a quadratic around that estimate, not the maximiser of EM's bound, so the objective may fall;
 `monotone=True` goes only as far towards it as the bound does not fall (the idea of LapPLSI: Cai et
 al., 2008). Pinned documents are boundary conditions of the system.
 
-The papers print a roughness by symmetric Kullback-Leibler divergence (Eq. 3 of Wang et al.), infinite
-as soon as a neighbour has a zero; what (15) smooths is the quadratic one, which is reported.
+The papers print a roughness by symmetric Kullback-Leibler divergence (Eq. 3 of Wang et al.),
+infinite as soon as a neighbour has a zero; what (15) smooths is the quadratic one, which is
+reported.
 
 `LTM` on `views.concat()` is the papers' ConcatLTM.
 
@@ -169,7 +170,7 @@ def view_graph(given, data: Prepared, v: int | None, n_neighbors: int) -> sp.csr
 
 
 def graph_strength(strength: float, scale: str, data: Prepared, graphs) -> float:
-    """lam of (15): on the scale of masses, neighbours of an average document weigh `strength` of it."""
+    """lam of (15); on the scale of masses the neighbours together weigh `strength` documents."""
     if scale == "absolute":
         return float(strength)
     degree = sum(graph.sum() for graph in graphs) / len(graphs) / data.n_docs

@@ -1,4 +1,4 @@
-r"""MGGM: clusters shared by several views, smoothed over a learned mix of graphs (Wang et al., 2017).
+r"""MGGM: clusters of several views, smoothed over a learned mix of graphs (Wang et al., 2017).
 
 Model. That of MVPLSA: one mixture p(z|d) for all views, feature topics y in each view,
 
@@ -19,13 +19,14 @@ Then the weights of the graphs, from the new mixtures, with T_v = Tr(H' L_v H) a
 
     mu_v = T_v^(1/(l-1)) / ( sum_u T_u^(l/(l-1)) )^(1/l)                                (10)
 
-so that graphs that agree with the clusters count more. Literally, these weights sum to less than one
-unless one graph takes all, which weakens the graph term; `normalize_graph_weights=True` makes them sum
-to one. A change of mu changes the objective itself: values before and after it are not compared, and
-`fit` stops when the objective at fixed weights and the assignments have come to rest.
+so that graphs that agree with the clusters count more. Literally, these weights sum to less than
+one unless one graph takes all, which weakens the graph term; `normalize_graph_weights=True` makes
+them sum to one. A change of mu changes the objective itself: values before and after it are not
+compared, and `fit` stops when the objective at fixed weights and the assignments have come to rest.
 
-The paper starts from ConcatLTM and reads labels off by k-means on the mixtures; both are the defaults
-here (see `init` and `assign`), since start, read-out and stopping carry most of the result.
+The paper starts from ConcatLTM and reads labels off by k-means on the mixtures; both are the
+defaults here (see `init` and `assign`), since start, read-out and stopping carry most of the
+result.
 
 Where the code is: (14) is `FactoredTopics.m_step`; (15), (10) and (11)
 `em.smoothness.GraphSmoothness`.
@@ -70,8 +71,8 @@ class MGGM(BaseViewsModel):
         Graphs of your own for some or all views, by name; a name that is no view adds a graph.
         Views without one get nearest neighbours.
     exponent : float, default=0.95
-        The paper's lambda_2, in (0, 1): near 1 the graph that fits best takes all weight, near 0 all
-        graphs weigh the same.
+        The paper's lambda_2, in (0, 1): near 1 the graph that fits best takes all weight, near 0
+        all graphs weigh the same.
     normalize_graph_weights : bool, default=False
         Make the weights sum to one.
     monotone : bool, default=False
@@ -196,6 +197,5 @@ class MGGM(BaseViewsModel):
 
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
         assert isinstance(problem.penalty, GraphSmoothness)
-        weights = map(float, problem.penalty.weights)
-        named = dict(zip(data.coupling, weights, strict=True))
+        named = dict(zip(data.coupling, map(float, problem.penalty.weights), strict=True))
         return {"graph_weights_": named, **factor_attributes(problem, data)}

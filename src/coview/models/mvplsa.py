@@ -21,8 +21,8 @@ does not know y, so the cost is O(nnz K + W Y K) where the paper's E-step is O(n
 With as many feature topics as clusters, or more, any topics p(w|z,v) can be reached: the
 likelihoods are then those of LinkPLSA, and only the way there differs.
 
-Where the code is: (15), (16) are `FactoredTopics.m_step`; (17) is the one slot in `_problem` and the
-`m_step` of an absent `Penalty`; (18) the pins that every model has.
+Where the code is: (15), (16) are `FactoredTopics.m_step`; (17) is the one slot in `_problem` and
+the `m_step` of an absent `Penalty`; (18) the pins that every model has.
 """
 
 from typing import Any

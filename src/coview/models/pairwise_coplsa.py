@@ -29,7 +29,7 @@ Where the code is: (12) is `Topics.m_step`; (7), (13), (14) `em.similarity`.
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -102,7 +102,7 @@ class PairwiseCoPLSA(BaseViewsModel):
         bandwidth: float = 1.0,
         n_pairs: int | None = None,
         pair_fraction: float | None = None,
-        step: str = "safe",
+        step: Literal["safe", "paper"] = "safe",
         reference_view: str | None = None,
         init: Any = "auto",
         n_init: int = 1,
@@ -185,13 +185,13 @@ class PairwiseCoPLSA(BaseViewsModel):
         """Number the topics of all views as the reference view does; fill in absent mixtures."""
         names = data.names
         reference = names.index(self.reference_view) if self.reference_view else 0
-        thetas, emissions = list(problem.thetas), list(problem.emissions)
+        topics = []
         for v in range(len(names)):
             both = data.present[:, reference] & data.present[:, v]
             order = _matching(problem.mixtures[reference][both], problem.mixtures[v][both])
-            thetas[v][:, : problem.n_topics] = problem.mixtures[v][:, order]
-            emissions[v] = Topics.from_rows(emissions[v].by_term[:, order].T, data.dtype)
-        return self._fill_absent(replace(problem, emissions=tuple(emissions)), data)
+            problem.mixtures[v][:] = problem.mixtures[v][:, order]
+            topics.append(Topics.from_rows(problem.emissions[v].by_term[:, order].T, data.dtype))
+        return self._fill_absent(replace(problem, emissions=tuple(topics)), data)
 
     def _fill_absent(self, problem: Problem, data: Prepared) -> Problem:
         """A view that a document lacks gets the mean of its others."""

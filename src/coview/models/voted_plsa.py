@@ -1,25 +1,25 @@
 r"""VotedPLSA: views vote, agreeing documents prime a clustering of all (Kim et al., 2010).
 
-Stage one. A PLSA for each view assigns every document to a topic of the view; the tuple of the V topics
-is the document's voting pattern. The C patterns that most documents share are the cluster
+Stage one. A PLSA for each view assigns every document to a topic of the view; the tuple of the V
+topics is the document's voting pattern. The C patterns that most documents share are the cluster
 signatures. Topics of different views need not correspond: patterns are compared with patterns only.
 
-A document with at least V - 1 votes in common with a signature (both votes when V = 2) is assigned to
-its cluster beforehand; of several signatures the one with most votes in common, then the larger group.
-A document that lacks views is assigned when it has at least two votes, all in agreement.
+A document with at least V - 1 votes in common with a signature (both votes when V = 2) is assigned
+to its cluster beforehand; of several signatures the one with most votes in common, then the larger
+group. A document that lacks views is assigned when it has at least two votes, all in agreement.
 
 Stage two. PLSA with C topics on the concatenated views,
 
     p(w | d) = sum_c  p(w | c)  p(c | d)
 
-in which pre-assigned documents keep p(c|d) = 1 for their cluster and the others are placed by EM, which
-never lowers the likelihood. p(w|c) starts from the words of the documents assigned to c, with 1 % of
-the corpus distribution, without which a word unseen there would have probability 0 for ever; a cluster
-without documents starts from the shaken corpus distribution.
+in which pre-assigned documents keep p(c|d) = 1 for their cluster and the others are placed by EM,
+which never lowers the likelihood. p(w|c) starts from the words of the documents assigned to c, with
+1 % of the corpus distribution, without which a word unseen there would have probability 0 for ever;
+a cluster without documents starts from the shaken corpus distribution.
 
-Where the code is: `_vote` is stage one, `signatures` and `preassign` the rule; stage two is the shared
-engine with the pre-assigned documents as pins. The concatenated p(w|c) is kept by view: its share
-p(v|c) in `view_shares_` and p(w|c,v) in `components_`.
+Where the code is: `_vote` is stage one, `signatures` and `preassign` the rule; stage two is the
+shared engine with the pre-assigned documents as pins. The concatenated p(w|c) is kept by view: its
+share p(v|c) in `view_shares_` and p(w|c,v) in `components_`.
 """
 
 from dataclasses import replace
@@ -73,8 +73,8 @@ class VotedPLSA(BaseViewsModel):
 
     References
     ----------
-    Y.-M. Kim, M.-R. Amini, C. Goutte, P. Gallinari. Multi-view clustering of multilingual documents.
-    SIGIR 2010.
+    Y.-M. Kim, M.-R. Amini, C. Goutte, P. Gallinari. Multi-view clustering of multilingual
+    documents. SIGIR 2010.
 
     Examples
     --------
@@ -140,7 +140,8 @@ class VotedPLSA(BaseViewsModel):
             "preassigned_": assigned,
             "coverage_": float((assigned >= 0).mean()),
         }
-        pins = assigned if data.labels is None else np.where(data.pinned, data.labels, assigned)
+        given = data.labels
+        pins = assigned if given is None else np.where(given >= 0, given, assigned)
         return replace(data, labels=pins if (pins >= 0).any() else None), learned
 
     def _vote(self, data: Prepared) -> tuple[np.ndarray, dict[str, Any]]:
@@ -225,7 +226,7 @@ def preassign(votes: np.ndarray, chosen: list[Signature]) -> np.ndarray:
 
 
 def _numbered_as(labels: np.ndarray, assigned: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Clusters renumbered so that they agree with the labels of labelled documents as well as can be."""
+    """Clusters renumbered to agree best with the labels of the labelled documents."""
     both = (labels >= 0) & (assigned >= 0)
     meet = np.zeros((n_clusters, n_clusters))
     np.add.at(meet, (assigned[both], labels[both]), 1)
