@@ -54,7 +54,8 @@ class DivergenceCoPLSA(BaseViewsModel):
     divergence : {"skl", "l2", "l1"}, default="skl"
         What keeps the views of a document together.
     strength : float, default=1.0
-        Weight of the divergence.
+        Weight of the divergence. For "l1" on the scale of masses, 1 and more hold the views exactly
+        together, which is LinkPLSA; only values below 1 are a choice.
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": 1.0 weighs as much as the document's weighted tokens in a view, so the scale of the
         counts plays no part; "absolute": the paper's lambda.
