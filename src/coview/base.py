@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from coview.callbacks import CallbackSupportMixin, FitCallbacks, with_callbacks
 from coview.data.prepare import Prepared, check_fit_memory, prepare, view_weights
 from coview.data.scaling import learn_scaling
 from coview.data.validate import (
+    DataWarning,
     check_not_all_empty,
     check_topic_labels,
     check_topics,
@@ -182,17 +184,18 @@ class BaseViewsModel(
         -------
         self
         """
-        self._check_parameters()
-        views = self._training_views(X)
-        seed = seed_of(self.random_state)
-        own, *restarts = np.random.SeedSequence(seed).spawn(1 + self.n_init)
-        data, learned = self._prepare_training(views, labels, np.random.default_rng(own))
-        try:
-            fit = self._run_restarts(data, restarts, views)
-        except Interrupted as interrupt:  # the last complete state stays usable
-            self._keep(interrupt.fit, data, views, learned, seed)
-            raise
-        return self._keep(fit, data, views, learned, seed)
+        with _one_fit_at_a_time(self):
+            self._check_parameters()
+            views = self._training_views(X)
+            seed = seed_of(self.random_state)
+            own, *restarts = np.random.SeedSequence(seed).spawn(1 + self.n_init)
+            data, learned = self._prepare_training(views, labels, np.random.default_rng(own))
+            try:
+                fit = self._run_restarts(data, restarts, views)
+            except Interrupted as interrupt:  # the last complete state stays usable
+                self._keep(interrupt.fit, data, views, learned, seed)
+                raise
+            return self._keep(fit, data, views, learned, seed)
 
     def _check_parameters(self) -> None:
         check_int("n_components", self.n_components, 1)
@@ -231,6 +234,7 @@ class BaseViewsModel(
         if labels is not None:
             labels = check_topic_labels(labels, views.n_docs, self.n_components)
             labels = labels if (labels >= 0).any() else None
+            _warn_of_empty_pins(labels, data)
         data = replace(data, weights=tuple(weights.values()), labels=labels)
         check_fit_memory(data.matrices, self.n_components, self._n_slots(data), data.dtype.itemsize)
         learned = {"view_weights_": weights, "scaling_": scaling}
@@ -517,9 +521,39 @@ class BaseViewsModel(
         return tags
 
 
+@contextmanager
+def _one_fit_at_a_time(model):
+    """Two fits of one estimator at once, from different threads, would mix their results."""
+    if "_fitting" in model.__dict__:
+        raise RuntimeError(
+            f"This {type(model).__name__} is being fitted already; clone it for another fit."
+        )
+    model._fitting = True
+    try:
+        yield
+    finally:
+        del model._fitting
+
+
 def _term_counts(data):
     counts = (np.asarray(m.sum(axis=0, dtype=np.float64)).ravel() for m in data.matrices)
     return dict(zip(data.names, counts, strict=True))
+
+
+def _warn_of_empty_pins(labels, data):
+    """A topic pinned to documents without counts alone learns nothing from its pins."""
+    if labels is None:
+        return
+    pinned = np.unique(labels[labels >= 0])
+    taught = np.unique(labels[(labels >= 0) & ~data.empty])
+    untaught = np.setdiff1d(pinned, taught)
+    if len(untaught):
+        warnings.warn(
+            f"All documents labelled {', '.join(map(str, untaught[:5]))} are empty: their topics "
+            "learn nothing from the labels.",
+            DataWarning,
+            stacklevel=6,
+        )
 
 
 def _is_rows(X):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from coview.em.loop import fold_in, run_em
+from coview.em.penalty import Penalty
 from coview.em.problem import Problem
 from tests.planted import make_case, serial
 
@@ -38,6 +39,16 @@ def test_an_interrupted_run_hands_over_its_last_complete_state(rng):
         make_case(np.random.default_rng(20240)).problem(), serial, max_iter=2, tol=0.0
     )
     assert caught.value.fit.objective == undisturbed.objective
+
+
+def test_a_fall_of_the_objective_is_reported(rng):
+    class Wrong(Penalty):
+        def m_step(self, counts, thetas, present, pinned):
+            return tuple(np.roll(t, 1, axis=1) for t in thetas)
+
+    problem = make_case(rng).problem(penalty=Wrong())
+    with pytest.warns(RuntimeWarning, match="objective fell"):
+        run_em(problem, serial, max_iter=4, tol=0.0)
 
 
 def test_the_trace_has_the_parts_of_the_objective(rng):

@@ -1,5 +1,6 @@
 """The EM loop of every model, and folding in."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -57,6 +58,7 @@ def run_em(
             last = stop or len(values) == max_iter
             step = em_step(problem, map_in_order, "nothing" if last else schedule[0])
             values.append(step.values)
+            _warn_of_a_fall(values, problem)
             if last or _at_rest(values, tol):
                 return _fit(problem, values, tol)
             problem = step.problem  # two generations of arrays at a time, never three
@@ -68,6 +70,21 @@ def run_em(
         if not values:
             raise
         raise Interrupted(_fit(problem, values, tol)) from interrupt
+
+
+def _warn_of_a_fall(values: list[Values], problem: Problem) -> None:
+    """A fall of what must rise is a fault of ours, not of the data: say so."""
+    if len(values) < 2 or not problem.penalty.monotone:
+        return
+    before, now = values[-2].objective, values[-1].carried_objective
+    rounding = 1e-5 if problem.thetas[0].dtype == np.float32 else 1e-9
+    if now < before - rounding * max(abs(before), 1.0):
+        warnings.warn(
+            f"The objective fell from {before:.9g} to {now:.9g} in iteration {len(values) - 1}, "
+            "which it must not: please report it, with the data if you can.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
 
 
 def _at_rest(values: list[Values], tol: float) -> bool:

@@ -1,233 +1,289 @@
-r"""Smoothness over graphs: the penalty of LTM and MGGM (Eq. 7 to 15 of Wang et al., 2017).
+r"""GraphSmoothness: documents that a graph joins have similar mixtures (Wang et al., 2017; LTM).
 
-With H the mixtures p(z|d), graphs U_t over the documents with Laplacians L_t, and weights mu_t,
+Let U^t be graphs over the documents, E = sum_t mu_t U^t their mixture with weights mu (Eq. 11), and L
+and L^t the Laplacians of E and U^t. For mixtures P (documents, topics) the penalty is
 
-    value = lam Tr(H' L H),    L = sum_t mu_t L_t                                      (7, 11)
-    Tr(H' L_t H) = 1/2 sum_ij U_t(i,j) |h_i - h_j|^2
+    lambda R,    R = 1/2 sum_is E_is |P_i - P_s|^2 = Tr(P' L P) = sum_t mu_t Tr(P' L^t P)       (7)
 
-M-step. With expected counts V = n(d,z) and Omega = diag(row sums of V),
+as in Eq. 4 with the quadratic R; that of Eq. 3, with symmetric Kullback-Leibler divergences, is
+infinite as soon as one of two neighbours has a zero, and is there to be reported.
 
-    (Omega + lam L) H = V                                                               (15)
+Steps. With expected counts V (documents, topics) and Omega = diag(row sums of V),
 
-one linear system for all topics. In exact arithmetic its solution stays on the simplex (L 1 = 0,
-and the inverse has no negative entry). It is solved by conjugate gradients on all topics at once,
-with the diagonal as preconditioner, from the old mixtures; time is linear in the edges. Pinned
-documents are boundary conditions: their rows move to the right-hand side. A part of the graph with
-neither counts nor pins is left open by (15) and keeps its mixtures.
+    P      <-  (Omega + lambda L)^-1 V                                                       (15)
+    mu_t   <-  alpha_t^(1/lambda_2),  alpha_t ~ Tr(P' L^t P)^(lambda_2 / (lambda_2 - 1))     (10)
 
-(15) is the stationary point of a quadratic around the plain estimate of EM, not of EM's bound
-
-    sum_{d,z} V log H  -  value                                                         (13)
-
-so the objective may fall. With `safeguard` the step goes from the old mixtures towards (15) only so
-far that (13) does not fall: 1, 1/2, 1/4, ... of the way, or not at all.
-
-Weights. With T_t = Tr(H' L_t H) and exponent l in (0, 1),
-
-    mu_t = T_t^(1/(l-1)) / ( sum_s T_s^(l/(l-1)) )^(1/l)                                 (10)
-
-worked out in logarithms, since exponents of -20 and traces of 1e-20 are normal. Weights sum to less
-than one unless one graph takes all; `normalize_weights` makes them sum to one.
+Eq. 15 is kept to the letter. It minimises 1/2 sum_i rho_i |P_i - V_i / rho_i|^2 + lambda/2 Tr(P' L P), the EM
+estimate smoothed, and is not the maximiser of the M-step function sum V log P - lambda R: the
+objective may fall. With `safeguard` it is only a direction: the step goes from the old mixtures
+towards it as far as that function does not fall, as in generalised EM (LapPLSI).
+In exact arithmetic Eq. 15 gives rows that are non-negative and sum to one. Eq. 10 gives weights with
+sum alpha = 1, so that sum mu < 1 against Eq. 6 unless one graph takes all; `normalize_weights`
+divides by their sum.
 """
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
+from coview.data.graphs import sum_graphs
 from coview.em.penalty import Penalty
-from coview.em.simplex import limits
+from coview.em.simplex import LANES, row_normalize
+from coview.params import check_real
 
-MAX_SOLVER_ITERATIONS = 2000
-HALVINGS = 30
+MAX_ITER = 5000
+MAX_HALVINGS = 20
+SLACK = 100.0  # times the tolerance: the most that clipping and renormalising may correct
+TOLERANCE = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-12}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GraphSmoothness(Penalty):
-    """Roughness of one slot of mixtures over a mix of graphs.
+    """Smoothness over one graph, or over a mixture of graphs, of a single slot of mixtures.
 
-    Parameters
+    Attributes
     ----------
     graphs : tuple of csr_array of shape (documents, documents)
-        Symmetric, non-negative, no diagonal.
+        Symmetric, non-negative, without a diagonal: see `knn_graph` and `check_graph`.
     strength : float
-        lam of (15).
-    exponent : float or None
-        l of (10); None keeps the weights as they are.
-    normalize_weights : bool
-        Make the weights sum to one.
-    safeguard : bool
-        Take only steps that do not lower (13).
-    weights : tuple of float
-        mu; by default the same for each graph.
+        lambda (lambda_1 in 001), on the scale of a document's weighted counts.
+    weights : tuple of float, optional
+        mu, one for each graph; 1 / number of graphs by default.
+    exponent : float in (0, 1), optional
+        lambda_2: `refresh` learns the weights. None leaves them as they are.
+    normalize_weights : bool, default=False
+        Whether learned weights are made to sum to one.
+    safeguard : bool, default=False
+        Whether a step that lowers the objective is shortened.
+    tol : float, optional
+        Most error of a share p(z|d) from the iterative solver: 1e-6 by default for mixtures in
+        single precision, 1e-12 in double.
+    n_threads : int, default=1
+        For the solver; the result does not depend on it.
+
+    Examples
+    --------
+    >>> pair = sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> penalty = GraphSmoothness((pair,), strength=1.0)
+    >>> theta, present = np.eye(2), np.ones((2, 1), bool)
+    >>> penalty.value((theta,), present)
+    2.0
+    >>> penalty.m_step((np.eye(2),), (theta,), present, None)[0].round(3)
+    array([[0.667, 0.333],
+           [0.333, 0.667]])
     """
 
-    graphs: tuple[sp.csr_array, ...]
+    graphs: tuple[sp.csr_array, ...] = field(repr=False)
     strength: float
+    weights: tuple[float, ...] = ()
     exponent: float | None = None
     normalize_weights: bool = False
     safeguard: bool = False
-    weights: tuple[float, ...] = ()
+    tol: float | None = None
+    n_threads: int = 1
+    row_local: bool = field(init=False, default=False)
+    monotone: bool = field(init=False, default=False)
 
-    row_local = False
-
-    def __post_init__(self) -> None:
-        if not self.weights:
-            object.__setattr__(self, "weights", (1 / len(self.graphs),) * len(self.graphs))
+    def __post_init__(self):
+        check_real("strength", self.strength)
+        if self.exponent is not None and not 0 < self.exponent < 1:
+            raise ValueError(
+                f"exponent must lie between 0 and 1, both excluded; got {self.exponent}."
+            )
+        weights = self.weights or (1 / len(self.graphs),) * len(self.graphs)
+        object.__setattr__(self, "weights", tuple(map(float, weights)))
+        # the weights of Eq. 10 minimise the penalty; made to sum to one they need not
+        object.__setattr__(self, "monotone", self.safeguard and not self._rescales)
 
     @property
-    def monotone(self) -> bool:  # type: ignore[override]
-        return self.safeguard
+    def _rescales(self) -> bool:
+        return self.exponent is not None and self.normalize_weights and len(self.graphs) > 1
 
-    @cached_property
-    def graph(self) -> sp.csr_array:
-        """The mix of the graphs, Eq. 11."""
-        parts = zip(self.weights, self.graphs, strict=True)
-        return sp.csr_array(sum(weight * graph for weight, graph in parts))
+    def traces(self, theta: np.ndarray) -> np.ndarray:
+        """Tr(P' L^t P) of each graph: the sum over its edges of weight times squared distance."""
+        from coview.kernels.graph import roughness
 
-    def value(self, thetas, present) -> float:
-        return self.strength * roughness(thetas[0], self.graph) if self.strength else 0.0
+        return np.array([roughness(*_arrays(graph), theta) for graph in self.graphs])
+
+    def kl_roughness(self, theta: np.ndarray) -> float:
+        """R of Eq. 3 on the mixture of graphs; infinite where a zero meets a share."""
+        from coview.kernels.graph import kl_roughness
+
+        return kl_roughness(*_arrays(sum_graphs(self.graphs, self.weights)), theta)
+
+    def value(self, thetas: tuple[np.ndarray, ...], present: np.ndarray) -> float:
+        if self.strength == 0:
+            return 0.0
+        return float(self.strength * np.dot(self.weights, self.traces(thetas[0])))  # (7)
 
     def m_step(self, counts, thetas, present, pinned):
         if self.strength == 0:
             return super().m_step(counts, thetas, present, pinned)
-        target = smooth(counts[0], thetas[0], self.strength, self.graph, pinned)  # (15)
-        return (self._search(counts[0], thetas[0], target) if self.safeguard else target,)
+        (expected,), (old,) = counts, thetas
+        edges = self.strength * sum_graphs(self.graphs, self.weights)  # (11)
+        tol = TOLERANCE[expected.dtype] if self.tol is None else self.tol
+        new = smoothed(expected, old, edges, pinned, tol, self.n_threads)
+        return (self._safe(expected, old, new, present) if self.safeguard else new,)
 
-    def refresh(self, thetas) -> "GraphSmoothness":
-        if self.exponent is None or len(self.graphs) == 1 or self.strength == 0:
+    def refresh(self, thetas: tuple[np.ndarray, ...]) -> "GraphSmoothness":
+        if self.exponent is None or len(self.graphs) == 1:
             return self
-        traces = np.array([roughness(thetas[0], graph) for graph in self.graphs])
-        weights = graph_weights(traces, self.exponent, self.normalize_weights)
-        return replace(self, weights=tuple(map(float, weights)))
+        weights = graph_weights(self.traces(thetas[0]), self.exponent, self.normalize_weights)
+        return replace(self, weights=tuple(weights))
 
-    def _search(self, counts, old, target):
-        """The first of 1, 1/2, 1/4, ... of the way to the target at which (13) does not fall."""
-        old, target = old.astype(np.float64), target.astype(np.float64)
-        before = self._bound(counts, old)
-        for halving in range(HALVINGS):
-            share = 0.5**halving
-            candidate = (1 - share) * old + share * target
-            if self._bound(counts, candidate) >= before:
-                return candidate.astype(counts.dtype)
-        return old.astype(counts.dtype)
+    def _safe(self, counts, old, new, present):
+        """The farthest of new, half way, a quarter of the way ... that is not worse than old."""
+        from scipy.special import xlogy
 
-    def _bound(self, counts, theta) -> float:
-        with np.errstate(divide="ignore"):
-            logs = np.log(theta, out=np.zeros_like(theta), where=(theta > 0) | (counts > 0))
-        products = np.multiply(counts, logs, out=np.zeros_like(theta), where=counts > 0)
-        return float(products.sum() - self.strength * roughness(theta, self.graph))
+        def gain(theta):
+            return xlogy(counts, theta, dtype=np.float64).sum() - self.value((theta,), present)
 
-
-def roughness(theta: np.ndarray, graph: sp.csr_array) -> float:
-    """Tr(H' L H), Eq. 7: half the sum over ordered pairs of U(i,j) |h_i - h_j|^2.
-
-    >>> path = sp.csr_array(np.array([[0, 1.0], [1.0, 0]]))
-    >>> roughness(np.array([[1.0, 0.0], [0.0, 1.0]]), path)
-    2.0
-    """
-    theta = theta.astype(np.float64)
-    degree = np.asarray(graph.sum(axis=1)).reshape(-1, 1)
-    return max(float((theta * (degree * theta - graph @ theta)).sum()), 0.0)
+        least, way = gain(old), new - old
+        for halvings in range(MAX_HALVINGS):
+            if halvings:
+                new = old + way * way.dtype.type(0.5**halvings)
+            if gain(new) >= least:
+                return new
+        return old
 
 
 def graph_weights(traces: np.ndarray, exponent: float, normalize: bool = False) -> np.ndarray:
-    """mu of Eq. 10, in logarithms; graphs without roughness share all weight.
+    """mu of Eq. 10 from T_t = Tr(P' L^t P), in the logarithm: traces may be 1e-300.
 
-    >>> graph_weights(np.array([1.0, 1.0]), 0.5)
+    Where some traces are zero they share all the weight, which is the limit.
+
+    >>> graph_weights(np.array([1.0, 1.0]), exponent=0.5)
     array([0.25, 0.25])
+    >>> graph_weights(np.array([1.0, 0.0]), exponent=0.5)
+    array([0., 1.])
     """
-    flat = traces == 0
-    if flat.any():
-        weights = np.where(flat, flat.sum() ** (-1 / exponent), 0.0)
-    else:
-        logs = np.log(traces) / (exponent - 1)
-        scaled = exponent * logs
-        total = scaled.max() + np.log(np.exp(scaled - scaled.max()).sum())
-        weights = np.exp(logs - total / exponent)
-    return weights / weights.sum() if normalize else weights
+    from scipy.special import log_softmax
+
+    with np.errstate(divide="ignore"):
+        score = np.log(traces) * (exponent / (exponent - 1))
+    score = np.where(traces == 0, 0.0, -np.inf) if (traces == 0).any() else score
+    log_weights = log_softmax(score) / exponent  # (10): mu = alpha^(1/lambda_2)
+    return np.exp(log_softmax(log_weights) if normalize else log_weights)
 
 
-def smooth(counts, old, strength, graph, pinned=None) -> np.ndarray:
-    """The solution of (15), (documents, topics), in the precision of the counts."""
-    new = old.astype(np.float64)
-    mass = counts.sum(axis=1, dtype=np.float64)
-    fixed = np.zeros(len(mass), bool) if pinned is None else pinned
-    free = np.flatnonzero(_grounded(mass, graph, fixed) & ~fixed)
-    if len(free):
-        within = sp.csr_array(graph[free])
-        pull = strength * (within[:, np.flatnonzero(fixed)] @ new[fixed]) if fixed.any() else 0.0
-        degree = np.asarray(within.sum(axis=1)).ravel()
-        system = _System(mass[free] + strength * degree, strength, within[:, free])
-        right = counts[free].astype(np.float64) + pull
-        tolerance = 1e-13 if counts.dtype == np.float64 else 1e-7
-        new[free] = _on_simplex(system.solve(right, new[free], tolerance), tolerance)
-    tiny = limits(counts.dtype).tiny
-    new[new < tiny] = 0.0
-    return new.astype(counts.dtype)
-
-
-def _grounded(mass, graph, fixed):
-    """Which documents are linked to one with counts or a pin: the others (15) leaves open."""
-    n_parts, part = connected_components(graph, directed=False)
-    held = np.zeros(n_parts, bool)
-    held[part[(mass > 0) | fixed]] = True
-    return held[part]
-
-
-def _on_simplex(solution, tolerance):
-    """Without what the solver's tolerance left below 0 or off the sum."""
-    np.maximum(solution, 0.0, out=solution)
-    sums = solution.sum(axis=1, keepdims=True)
-    off = float(np.abs(sums - 1).max())
-    if not off <= max(1e3 * tolerance, 1e-9) * len(solution):
-        raise FloatingPointError(
-            f"The graph system was not solved: a mixture sums to 1 ± {off:.1e}. "
-            "Check the graph's weights, or lower strength."
-        )
-    return solution / sums
+# -- the solve of Eq. 15 --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _System:
-    """Omega + lam L on the free documents: a diagonal less lam times their links."""
+    """(Omega + L) X = B on the rows that the equations determine; pins are part of Omega and B."""
 
-    diagonal: np.ndarray
-    strength: float
-    links: sp.csr_array
+    rows: np.ndarray  # which documents these are
+    edges: sp.csr_array  # among them
+    to_pins: sp.csr_array
+    mass: np.ndarray
+    component: np.ndarray
 
-    def times(self, x):
-        return self.diagonal[:, None] * x - self.strength * (self.links @ x)
-
-    def solve(self, right, guess, tolerance) -> np.ndarray:
-        """Conjugate gradients for all columns, each until its residual is small enough."""
-        x = guess.copy()
-        residual = right - self.times(x)
-        goal = tolerance * np.maximum(_norms(right), np.finfo(float).tiny)
-        step = residual / self.diagonal[:, None]
-        weight = _dots(residual, step)
-        for _ in range(MAX_SOLVER_ITERATIONS):
-            if (_norms(residual) <= goal).all():
-                break
-            image = self.times(step)
-            length = _ratio(weight, _dots(step, image))
-            x += length * step
-            residual -= length * image
-            scaled = residual / self.diagonal[:, None]
-            before, weight = weight, _dots(residual, scaled)
-            step = scaled + _ratio(weight, before) * step
-        return x
+    def take(self, rows: np.ndarray) -> "_System":
+        inner = self.edges[rows][:, rows]
+        others = self.rows[rows], inner, self.to_pins[rows], self.mass[rows]
+        return _System(*others, _components(inner))
 
 
-def _dots(a, b):
-    return np.einsum("ij,ij->j", a, b)
+def smoothed(
+    counts: np.ndarray,
+    old: np.ndarray,
+    edges: sp.csr_array,
+    pinned: np.ndarray | None,
+    tol: float,
+    n_threads: int = 1,
+) -> np.ndarray:
+    """Eq. 15 on a graph with weights lambda E; a new array (documents, topics).
+
+    Pinned rows are boundary conditions: with A = Omega + lambda L, free rows F and pinned rows P,
+    Y_F = A_FF^-1 (V_F - A_FP old_P). Documents without an edge are those of EM without a penalty, and
+    a part of the graph without mass and without pins keeps its old rows: any constant would do.
+    """
+    pinned = np.zeros(len(counts), bool) if pinned is None else pinned
+    new = row_normalize(counts.copy(), old, pinned)
+    system = _system(counts, edges, pinned)
+    if not len(system.rows):
+        return new
+    pins = old[pinned]
+    start, rows = old[system.rows], system.rows
+    for _ in range(3):
+        solution, correction = _solve(system, counts, pins, start, tol, n_threads)
+        if correction <= SLACK * tol:
+            break
+        start, tol = solution, tol / 10
+    else:
+        _warn(correction)
+    new[rows] = row_normalize(np.maximum(solution, 0), old[rows])
+    return new
 
 
-def _norms(a):
-    return np.sqrt(_dots(a, a))
+def _warn(correction):
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"The smoothing of mixtures over the graph is off by {correction:.1e}: the strength is "
+        "extreme for these counts.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
 
 
-def _ratio(a, b):
-    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)
+def _system(counts, edges, pinned):
+    edges.eliminate_zeros()
+    linked = np.flatnonzero((np.diff(edges.indptr) > 0) & ~pinned)
+    inner = edges[linked]
+    to_pins = inner[:, np.flatnonzero(pinned)]
+    inner = inner[:, linked]
+    mass = counts[linked].sum(axis=1, dtype=np.float64) + to_pins.sum(axis=1)
+    system = _System(linked, inner, to_pins, mass, _components(inner))
+    grounded = np.bincount(system.component, mass)[system.component] > 0
+    return system if grounded.all() else system.take(np.flatnonzero(grounded))
+
+
+def _components(graph):
+    from scipy.sparse.csgraph import connected_components
+
+    return connected_components(graph, directed=False)[1].astype(np.uint32)
+
+
+def _solve(system, counts, pins, start, tol, n_threads):
+    """The solution from a start, in the counts' precision, and how far it is off the simplex."""
+    from coview.kernels.graph import conjugate_gradients
+
+    arrays = *_arrays(system.edges), system.mass, system.component
+    solution = np.empty_like(start)
+
+    def work(first):
+        group = slice(first, min(first + LANES, start.shape[1]))
+        width = group.stop - group.start
+        right, x = np.zeros((2, len(start), LANES))
+        right[:, :width] = counts[system.rows, group] + system.to_pins @ pins[:, group]
+        x[:, :width] = start[:, group]
+        conjugate_gradients(*arrays, right, x, tol, MAX_ITER)
+        solution[:, group] = x[:, :width]
+        return x.sum(axis=1), x.min()
+
+    sums, lowest = np.zeros(len(start)), 0.0
+    for part, low in _in_threads(work, range(0, start.shape[1], LANES), n_threads):
+        sums += part
+        lowest = min(lowest, low)
+    return solution, max(np.abs(sums - 1).max(), -lowest)
+
+
+def _in_threads(function, items: Sequence, n_threads):
+    """Results in order. Even one thread is not the main one: there, Ctrl-C arrives as it should."""
+    pool = ThreadPoolExecutor(n_threads, thread_name_prefix="coview-graph")
+    try:
+        yield from pool.map(function, items)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _arrays(graph):
+    """What the kernels take of a graph."""
+    unsigned = graph.indptr.astype(np.uint64), graph.indices.astype(np.uint32)
+    return *unsigned, np.array(graph.data, dtype=np.float64)

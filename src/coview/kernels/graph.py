@@ -9,10 +9,13 @@ which loses no digits where x hardly varies, as when the weights are large. Colu
 independent; LANES of them are solved at a time, each with its own steps, so that an edge reads one
 cache line and the vectors stay in the cache.
 
-The preconditioner is the diagonal. On each component of the graph a constant costs only its mass,
-nothing of the weights: too little for the diagonal to see. So the constants are solved for first
-and kept out of the search directions (deflation): with c(i) the component of i, a direction p has
-sum_{c(i)=c} mass_i p_i = 0 for every c. Every component needs some mass.
+The preconditioner is the diagonal, and the constants: on a component of the graph the edges cancel in a
+constant shift, which the diagonal cannot see, so that without them the iterations grow with
+the weights and with the number of components. For the residual r and the component C of i,
+
+    z_i = r_i / diagonal_i + sum_{s in C} r_s / sum_{s in C} mass_s.
+
+Every component needs some mass.
 """
 
 import numpy as np
@@ -31,33 +34,29 @@ def conjugate_gradients(indptr, indices, weights, mass, component, right, x, tol
 
     It ends when, in every lane, the error is below tol in the norm of the system for one row of
     average diagonal (estimated by the gains of the last DELAY iterations, Hestenes & Stiefel), and
-    no row, solved with its neighbours as they are, would move by more than tol.
+    neither a row solved with its neighbours as they are, nor a component shifted, would move by
+    more than tol. After max_iter iterations it ends without having got there.
     """
-    n = _u(x.shape[0])
     diagonal, average = _diagonal(indptr, weights, mass)
     component_mass = np.zeros(int(component.max()) + 1)
-    for i in range(n):
+    for i in range(_u(x.shape[0])):
         component_mass[component[i]] += mass[i]
-    means = np.empty((component_mass.shape[0], LANES))
-    _balance(component, component_mass, mass, right, x, means)
+    shifts = np.empty((component_mass.shape[0], LANES))
     r, p, q = np.empty_like(x), np.zeros_like(x), np.empty_like(x)
     alpha, gamma, before, largest = np.zeros((4, LANES))
     gains = np.full((DELAY, LANES), np.inf)
     _apply(indptr, indices, weights, mass, x, q, alpha)
     r[:] = right - q
-    q[:] = 0.0
     alpha[:] = 0.0
-    _advance(alpha, p, q, diagonal, mass, component, x, r, gamma, largest, means)
-    before[:] = 0.0
+    _advance(alpha, p, q, diagonal, component, component_mass, x, r, gamma, largest, shifts)
     for iteration in range(max_iter):
-        _turn(gamma, before, diagonal, component, component_mass, means, r, p)
+        _turn(gamma, before, diagonal, component, shifts, r, p)
         _apply(indptr, indices, weights, mass, p, q, alpha)
         for k in range(LANES):
             alpha[k] = gamma[k] / alpha[k] if alpha[k] > 0.0 else 0.0
             before[k], gains[iteration % DELAY, k] = gamma[k], alpha[k] * gamma[k]
-        _advance(alpha, p, q, diagonal, mass, component, x, r, gamma, largest, means)
+        _advance(alpha, p, q, diagonal, component, component_mass, x, r, gamma, largest, shifts)
         if gains.sum(axis=0).max() <= tol * tol * average and largest.max() <= tol:
-            _balance(component, component_mass, mass, right, x, means)
             return iteration + 1
     return max_iter
 
@@ -72,18 +71,6 @@ def _diagonal(indptr, weights, mass):
             diagonal[i] += weights[j]
         total += diagonal[i]
     return diagonal, total / mass.shape[0]
-
-
-@njit(**_OPTIONS)
-def _balance(component, component_mass, mass, right, x, means):
-    """Shift x on each component so that its equations hold in sum, where all edges cancel."""
-    means[:] = 0.0
-    for i in range(_u(x.shape[0])):
-        for k in range(LANES):
-            means[component[i], k] += right[i, k] - mass[i] * x[i, k]
-    for i in range(_u(x.shape[0])):
-        for k in range(LANES):
-            x[i, k] += means[component[i], k] / component_mass[component[i]]
 
 
 @njit(**_OPTIONS)
@@ -104,11 +91,11 @@ def _apply(indptr, indices, weights, mass, x, out, curvature):
 
 
 @njit(**_OPTIONS)
-def _advance(alpha, p, q, diagonal, mass, component, x, r, gamma, largest, means):
-    """x and r one step on; for z = r / diagonal: gamma = r . z, largest |z|, sums of mass * z."""
+def _advance(alpha, p, q, diagonal, component, component_mass, x, r, gamma, largest, shifts):
+    """x and r one step on; the shifts of the components, gamma = r . z, and the largest move."""
     gamma[:] = 0.0
     largest[:] = 0.0
-    means[:] = 0.0
+    shifts[:] = 0.0
     for i in range(_u(x.shape[0])):
         inverse = 1.0 / diagonal[i]
         for k in range(LANES):
@@ -117,18 +104,58 @@ def _advance(alpha, p, q, diagonal, mass, component, x, r, gamma, largest, means
             z = r[i, k] * inverse
             gamma[k] += r[i, k] * z
             largest[k] = max(largest[k], abs(z))
-            means[component[i], k] += mass[i] * z
+            shifts[component[i], k] += r[i, k]
+    for c in range(_u(shifts.shape[0])):
+        for k in range(LANES):
+            total = shifts[c, k]
+            shifts[c, k] = total / component_mass[c]
+            gamma[k] += total * shifts[c, k]
+            largest[k] = max(largest[k], abs(shifts[c, k]))
 
 
 @njit(**_OPTIONS)
-def _turn(gamma, before, diagonal, component, component_mass, means, r, p):
-    """The next direction: r / diagonal without its mean on each component, conjugate to p."""
+def _turn(gamma, before, diagonal, component, shifts, r, p):
+    """The next direction: z, made conjugate to the one before."""
     beta = np.zeros(LANES)
     for k in range(LANES):
         beta[k] = gamma[k] / before[k] if before[k] > 0.0 else 0.0
-        for c in range(_u(means.shape[0])):
-            means[c, k] /= component_mass[c]
     for i in range(_u(p.shape[0])):
         inverse = 1.0 / diagonal[i]
         for k in range(LANES):
-            p[i, k] = r[i, k] * inverse - means[component[i], k] + beta[k] * p[i, k]
+            p[i, k] = r[i, k] * inverse + shifts[component[i], k] + beta[k] * p[i, k]
+
+
+_EDGES = "u8[::1], u4[::1], f8[::1]"
+# Mixtures come with or without padding, hence with any stride: compiled once for all of them.
+_OF_ROWS = [f"f8({_EDGES}, f4[:, :])", f"f8({_EDGES}, f8[:, :])"]
+
+
+@njit(_OF_ROWS, **_OPTIONS)
+def roughness(indptr, indices, weights, theta):
+    """Sum over edges, each counted once, of weight * |theta_i - theta_s|^2."""
+    total = 0.0
+    for i in range(_u(theta.shape[0])):
+        for j in range(indptr[i], indptr[i + _u(1)]):
+            s = _u(indices[j])
+            if s > i:
+                distance = 0.0
+                for k in range(theta.shape[1]):
+                    difference = np.float64(theta[i, k]) - np.float64(theta[s, k])
+                    distance += difference * difference
+                total += weights[j] * distance
+    return total
+
+
+@njit(_OF_ROWS, **_OPTIONS)
+def kl_roughness(indptr, indices, weights, theta):
+    """The same with KL(theta_i | theta_s) + KL(theta_s | theta_i) = sum (p - q) log(p / q)."""
+    total = 0.0
+    for i in range(_u(theta.shape[0])):
+        for j in range(indptr[i], indptr[i + _u(1)]):
+            s = _u(indices[j])
+            if s > i:
+                for k in range(theta.shape[1]):
+                    a, b = np.float64(theta[i, k]), np.float64(theta[s, k])
+                    if a != b:
+                        total += weights[j] * ((a - b) * np.log(a / b))
+    return total
