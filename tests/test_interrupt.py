@@ -20,7 +20,8 @@ SCRIPT = textwrap.dedent(
     from coview.datasets import make_views
 
     views = make_views(3000, 5, [2000, 1500], doc_length=120, random_state=0)
-    model = LinkPLSA(40, tol=0.0, max_iter=100_000, random_state=0, n_jobs=int(sys.argv[1]))
+    options = {"tol": 0.0, "random_state": 0, "init": "random", "n_jobs": int(sys.argv[1])}
+    model = LinkPLSA(40, max_iter=100_000, **options)
     LinkPLSA(2, max_iter=2, tol=0.0).fit(views[:50])  # compile
     print("begin", flush=True)
     try:

@@ -22,10 +22,10 @@ def top_terms(model, n_terms: int = 10, *, relevance: float = 0.6) -> dict[str, 
     Examples
     --------
     >>> from coview import PLSA, Views
-    >>> views = Views([[4, 2, 0], [3, 3, 0], [0, 0, 5]], features=["ball", "goal", "vote"])
+    >>> views = Views([[6, 2, 0], [5, 1, 0], [0, 0, 5]], features=["ball", "goal", "vote"])
     >>> model = PLSA(n_components=2, random_state=0).fit(views)
     >>> sorted(terms[0] for terms in top_terms(model, 1)["X"])
-    ['goal', 'vote']
+    ['ball', 'vote']
     """
     tops = {}
     for name, p_w_z in model.components_.items():

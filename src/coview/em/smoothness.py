@@ -1,25 +1,32 @@
 r"""GraphSmoothness: documents that a graph joins have similar mixtures (Wang et al., 2017; LTM).
 
-Let U^t be graphs over the documents, E = sum_t mu_t U^t their mixture with weights mu (Eq. 11), and L
-and L^t the Laplacians of E and U^t. For mixtures P (documents, topics) the penalty is
+Let U^t be graphs over the documents with Laplacians L^t, and mu_t their weights. With
 
-    lambda R,    R = 1/2 sum_is E_is |P_i - P_s|^2 = Tr(P' L P) = sum_t mu_t Tr(P' L^t P)       (7)
+    E = sum_t mu_t U^t,    L = sum_t mu_t L^t                                                 (11)
 
-as in Eq. 4 with the quadratic R; that of Eq. 3, with symmetric Kullback-Leibler divergences, is
-infinite as soon as one of two neighbours has a zero, and is there to be reported.
+the penalty of mixtures P (documents, topics) is lambda R, as in Eq. 4 with the quadratic
+
+    R = 1/2 sum_is E_is |P_i - P_s|^2 = Tr(P' L P) = sum_t mu_t Tr(P' L^t P).                 (7)
+
+R of Eq. 3, with symmetric Kullback-Leibler divergences, is infinite as soon as one of two
+neighbours has a zero; it is there to be reported.
 
 Steps. With expected counts V (documents, topics) and Omega = diag(row sums of V),
 
-    P      <-  (Omega + lambda L)^-1 V                                                       (15)
-    mu_t   <-  alpha_t^(1/lambda_2),  alpha_t ~ Tr(P' L^t P)^(lambda_2 / (lambda_2 - 1))     (10)
+    P     <-  (Omega + lambda L)^-1 V                                                         (15)
+    mu_t  <-  alpha_t^(1/lambda_2),  alpha_t ~ Tr(P' L^t P)^(lambda_2 / (lambda_2 - 1))       (10)
 
-Eq. 15 is kept to the letter. It minimises 1/2 sum_i rho_i |P_i - V_i / rho_i|^2 + lambda/2 Tr(P' L P), the EM
-estimate smoothed, and is not the maximiser of the M-step function sum V log P - lambda R: the
-objective may fall. With `safeguard` it is only a direction: the step goes from the old mixtures
-towards it as far as that function does not fall, as in generalised EM (LapPLSI).
-In exact arithmetic Eq. 15 gives rows that are non-negative and sum to one. Eq. 10 gives weights with
-sum alpha = 1, so that sum mu < 1 against Eq. 6 unless one graph takes all; `normalize_weights`
-divides by their sum.
+Eq. 15 is kept to the letter. In exact arithmetic its rows are non-negative and sum to one. It is
+the EM estimate smoothed, the minimiser of
+
+    1/2 sum_i rho_i |P_i - V_i / rho_i|^2 + lambda/2 Tr(P' L P),    rho = diag(Omega),
+
+and not the maximiser of the M-step function sum V log P - lambda R, so the objective may fall.
+With `safeguard` it is a direction only: the step goes from the old mixtures towards it as far as
+that function does not fall, as in generalised EM (LapPLSI).
+
+Eq. 10 gives weights with sum alpha = 1, hence sum mu < 1, against Eq. 6, unless one graph takes
+all; `normalize_weights` divides by their sum.
 """
 
 import warnings
@@ -36,6 +43,7 @@ from coview.em.simplex import LANES, row_normalize
 from coview.params import check_real
 
 MAX_ITER = 5000
+ATTEMPTS = 3  # at the solve, each with a tenth of the tolerance of the one before
 MAX_HALVINGS = 20
 SLACK = 100.0  # times the tolerance: the most that clipping and renormalising may correct
 TOLERANCE = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-12}
@@ -96,24 +104,22 @@ class GraphSmoothness(Penalty):
             )
         weights = self.weights or (1 / len(self.graphs),) * len(self.graphs)
         object.__setattr__(self, "weights", tuple(map(float, weights)))
-        # the weights of Eq. 10 minimise the penalty; made to sum to one they need not
-        object.__setattr__(self, "monotone", self.safeguard and not self._rescales)
+        object.__setattr__(self, "monotone", self.safeguard)  # at fixed weights
 
     @property
-    def _rescales(self) -> bool:
-        return self.exponent is not None and self.normalize_weights and len(self.graphs) > 1
+    def graph(self) -> sp.csr_array:
+        """The mixture of the graphs."""
+        return sum_graphs(self.graphs, self.weights)  # (11)
 
     def traces(self, theta: np.ndarray) -> np.ndarray:
-        """Tr(P' L^t P) of each graph: the sum over its edges of weight times squared distance."""
-        from coview.kernels.graph import roughness
-
-        return np.array([roughness(*_arrays(graph), theta) for graph in self.graphs])
+        """Tr(P' L^t P) of each graph."""
+        return np.array([roughness(theta, graph) for graph in self.graphs])
 
     def kl_roughness(self, theta: np.ndarray) -> float:
-        """R of Eq. 3 on the mixture of graphs; infinite where a zero meets a share."""
+        """R of Eq. 3 on the mixture of graphs; infinite where a share meets a zero."""
         from coview.kernels.graph import kl_roughness
 
-        return kl_roughness(*_arrays(sum_graphs(self.graphs, self.weights)), theta)
+        return kl_roughness(*_arrays(self.graph), theta)
 
     def value(self, thetas: tuple[np.ndarray, ...], present: np.ndarray) -> float:
         if self.strength == 0:
@@ -124,9 +130,8 @@ class GraphSmoothness(Penalty):
         if self.strength == 0:
             return super().m_step(counts, thetas, present, pinned)
         (expected,), (old,) = counts, thetas
-        edges = self.strength * sum_graphs(self.graphs, self.weights)  # (11)
-        tol = TOLERANCE[expected.dtype] if self.tol is None else self.tol
-        new = smoothed(expected, old, edges, pinned, tol, self.n_threads)
+        options = {"tol": self.tol, "n_threads": self.n_threads}
+        new = smooth(expected, old, self.strength, self.graph, pinned, **options)  # (15)
         return (self._safe(expected, old, new, present) if self.safeguard else new,)
 
     def refresh(self, thetas: tuple[np.ndarray, ...]) -> "GraphSmoothness":
@@ -149,6 +154,17 @@ class GraphSmoothness(Penalty):
             if gain(new) >= least:
                 return new
         return old
+
+
+def roughness(theta: np.ndarray, graph: sp.csr_array) -> float:
+    """Tr(P' L P), Eq. 7: the sum over edges of weight times squared distance.
+
+    >>> roughness(np.eye(2), sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]])))
+    2.0
+    """
+    from coview.kernels.graph import roughness
+
+    return roughness(*_arrays(graph), theta)
 
 
 def graph_weights(traces: np.ndarray, exponent: float, normalize: bool = False) -> np.ndarray:
@@ -189,34 +205,36 @@ class _System:
         return _System(*others, _components(inner))
 
 
-def smoothed(
+def smooth(
     counts: np.ndarray,
     old: np.ndarray,
-    edges: sp.csr_array,
-    pinned: np.ndarray | None,
-    tol: float,
+    strength: float,
+    graph: sp.csr_array,
+    pinned: np.ndarray | None = None,
+    *,
+    tol: float | None = None,
     n_threads: int = 1,
 ) -> np.ndarray:
-    """Eq. 15 on a graph with weights lambda E; a new array (documents, topics).
+    """The solution of Eq. 15: a new array (documents, topics) in the precision of the counts.
 
     Pinned rows are boundary conditions: with A = Omega + lambda L, free rows F and pinned rows P,
-    Y_F = A_FF^-1 (V_F - A_FP old_P). Documents without an edge are those of EM without a penalty, and
-    a part of the graph without mass and without pins keeps its old rows: any constant would do.
+    Y_F = A_FF^-1 (V_F - A_FP old_P). Documents without an edge get the estimate of plain EM. A part
+    of the graph without mass and without pins keeps its old rows: any constant would do.
     """
     pinned = np.zeros(len(counts), bool) if pinned is None else pinned
+    tol = TOLERANCE[counts.dtype] if tol is None else tol
     new = row_normalize(counts.copy(), old, pinned)
-    system = _system(counts, edges, pinned)
-    if not len(system.rows):
-        return new
-    pins = old[pinned]
-    start, rows = old[system.rows], system.rows
-    for _ in range(3):
-        solution, correction = _solve(system, counts, pins, start, tol, n_threads)
+    system = _system(counts, strength * graph, pinned)
+    rows, solution = system.rows, old[system.rows]
+    for attempt in range(ATTEMPTS if len(rows) else 0):
+        solution, correction = _solve(
+            system, counts, old[pinned], solution, tol * 0.1**attempt, n_threads
+        )
         if correction <= SLACK * tol:
             break
-        start, tol = solution, tol / 10
     else:
-        _warn(correction)
+        if len(rows):
+            _warn(correction)
     new[rows] = row_normalize(np.maximum(solution, 0), old[rows])
     return new
 

@@ -9,11 +9,11 @@ which loses no digits where x hardly varies, as when the weights are large. Colu
 independent; LANES of them are solved at a time, each with its own steps, so that an edge reads one
 cache line and the vectors stay in the cache.
 
-The preconditioner is the diagonal, and the constants: on a component of the graph the edges cancel in a
-constant shift, which the diagonal cannot see, so that without them the iterations grow with
-the weights and with the number of components. For the residual r and the component C of i,
+The preconditioner is the diagonal and the constants. Where a component C of the graph is shifted
+as a whole the edges cancel, which the diagonal does not know: on its own it takes more iterations
+the larger the weights and the more components there are. So the residual r is turned into
 
-    z_i = r_i / diagonal_i + sum_{s in C} r_s / sum_{s in C} mass_s.
+    z_i = r_i / diagonal_i + sum_{s in C} r_s / sum_{s in C} mass_s,    i in C.
 
 Every component needs some mass.
 """

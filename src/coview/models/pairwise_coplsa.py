@@ -37,7 +37,7 @@ from scipy.optimize import linear_sum_assignment
 from coview.base import BaseViewsModel
 from coview.data.prepare import Prepared
 from coview.data.views import Views
-from coview.em.emissions import Emission, Topics
+from coview.em.emissions import Topics
 from coview.em.problem import Problem
 from coview.em.similarity import SimilarityAgreement, n_all_pairs, sample_pairs
 from coview.em.starts import Start
@@ -185,7 +185,7 @@ class PairwiseCoPLSA(BaseViewsModel):
         """Number the topics of all views as the reference view does; fill in absent mixtures."""
         names = data.names
         reference = names.index(self.reference_view) if self.reference_view else 0
-        topics: list[Emission] = []
+        topics: list[Any] = []
         for v in range(len(names)):
             both = data.present[:, reference] & data.present[:, v]
             order = _matching(problem.mixtures[reference][both], problem.mixtures[v][both])
