@@ -69,8 +69,8 @@ def knn_graph(
         Each document looks for this many others. It is not its own neighbour, but its duplicates
         are; ties go to the document that comes first. Where there are fewer others, all are taken.
     present : ndarray of bool of shape (n_docs,), optional
-        Documents that lack the view have no edge. One that has it, but without a count, is a point
-        like any other: the origin, which is near to all short documents.
+        Documents that lack the view have no edge. One that has it, but no count, is a point like
+        any other: the origin, which is near to all short documents.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Cosine is Euclidean between documents scaled to length one.
     method : {"auto", "exact", "approximate"}, default="auto"
@@ -125,8 +125,7 @@ def _points(rows, metric):
 def _squared_lengths(points):
     sums = np.zeros(points.shape[0])
     filled = np.flatnonzero(np.diff(points.indptr))
-    if len(filled):
-        sums[filled] = np.add.reduceat(points.data**2, points.indptr[filled])
+    sums[filled] = np.add.reduceat(points.data**2, points.indptr[filled])
     return sums
 
 
@@ -297,10 +296,8 @@ def _approximate(points, k, seed):
     try:
         from pynndescent import NNDescent
     except ImportError as error:
-        raise ImportError(
-            "method='approximate' needs pynndescent: pip install 'coview[graph]', or use "
-            "method='exact'."
-        ) from error
+        need = "method='approximate' needs pynndescent: pip install 'coview[graph]'"
+        raise ImportError(f"{need}, or use method='exact'.") from error
     most = INDEX_NEIGHBORS * k + 1  # itself included
     if points.shape[0] <= 10 * most:
         return _exact(points, k)
@@ -351,9 +348,7 @@ def check_graph(
     edges.data[edges.indices == rows] = 0
     edges.eliminate_zeros()
     if not (edges.nnz or allow_empty):
-        raise ValueError(
-            f"Graph {quoted(name)} joins no two documents: leave it out, or rebuild it."
-        )
+        raise ValueError(f"Graph {quoted(name)} joins no two documents: leave it out.")
     return frozen_csr(_undirected(edges, name))
 
 
@@ -364,9 +359,7 @@ def _edges(graph, name):
         shell = _shell(graph) if sp.issparse(graph) else np.asarray(graph)
         edges = sp.csr_array(shell.astype(np.float64, casting="same_kind"), copy=True)
     except (TypeError, ValueError, IndexError) as error:
-        raise ValueError(
-            f"Graph {quoted(name)} must be a matrix of numbers, sparse or dense: {error}."
-        ) from error
+        raise ValueError(f"Graph {quoted(name)} must be a matrix of numbers: {error}.") from error
     edges.sum_duplicates()
     return edges
 
@@ -383,8 +376,7 @@ def _check_weights(edges, name):
 
 def _undirected(edges, name):
     reverse = edges.T.tocsr()
-    differ = (edges - reverse).tocoo()
-    differ.eliminate_zeros()
+    differ = (edges - reverse).tocoo()  # without zeros: scipy stores none
     if not differ.nnz:
         return edges
     message = (

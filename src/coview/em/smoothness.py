@@ -130,8 +130,9 @@ class GraphSmoothness(Penalty):
         if self.strength == 0:
             return super().m_step(counts, thetas, present, pinned)
         (expected,), (old,) = counts, thetas
-        options = {"tol": self.tol, "n_threads": self.n_threads}
-        new = smooth(expected, old, self.strength, self.graph, pinned, **options)  # (15)
+        new = smooth(  # (15)
+            expected, old, self.strength, self.graph, pinned, tol=self.tol, n_threads=self.n_threads
+        )
         return (self._safe(expected, old, new, present) if self.safeguard else new,)
 
     def refresh(self, thetas: tuple[np.ndarray, ...]) -> "GraphSmoothness":
@@ -222,32 +223,35 @@ def smooth(
     of the graph without mass and without pins keeps its old rows: any constant would do.
     """
     pinned = np.zeros(len(counts), bool) if pinned is None else pinned
-    tol = TOLERANCE[counts.dtype] if tol is None else tol
     new = row_normalize(counts.copy(), old, pinned)
     system = _system(counts, strength * graph, pinned)
-    rows, solution = system.rows, old[system.rows]
-    for attempt in range(ATTEMPTS if len(rows) else 0):
-        solution, correction = _solve(
-            system, counts, old[pinned], solution, tol * 0.1**attempt, n_threads
-        )
-        if correction <= SLACK * tol:
-            break
-    else:
-        if len(rows):
-            _warn(correction)
-    new[rows] = row_normalize(np.maximum(solution, 0), old[rows])
+    if len(system.rows):
+        tol = TOLERANCE[counts.dtype] if tol is None else tol
+        solution = _solution(system, counts, old, pinned, tol, n_threads)
+        new[system.rows] = row_normalize(np.maximum(solution, 0), old[system.rows])
     return new
 
 
-def _warn(correction):
+def _solution(system, counts, old, pinned, tol, n_threads):
+    """From the old rows on, until what is left for clipping and renormalising is small enough."""
+    solution = old[system.rows]
+    for attempt in range(ATTEMPTS):
+        goal = tol * 0.1**attempt
+        solution, off = _solve(system, counts, old[pinned], solution, goal, n_threads)
+        if off <= SLACK * tol:
+            return solution
+    _warn(off)
+    return solution
+
+
+def _warn(off):
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
-        f"The smoothing of mixtures over the graph is off by {correction:.1e}: the strength is "
-        "extreme for these counts.",
-        ConvergenceWarning,
-        stacklevel=4,
+    message = (
+        f"Mixtures smoothed over the graph were off by {off:.1e} before they were brought back to "
+        "sum one: the strength, or some weight of the graph, is extreme for these counts."
     )
+    warnings.warn(message, ConvergenceWarning, stacklevel=5)
 
 
 def _system(counts, edges, pinned):

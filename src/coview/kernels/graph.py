@@ -57,7 +57,9 @@ def conjugate_gradients(indptr, indices, weights, mass, component, right, x, tol
             before[k], gains[iteration % DELAY, k] = gamma[k], alpha[k] * gamma[k]
         _advance(alpha, p, q, diagonal, component, component_mass, x, r, gamma, largest, shifts)
         if gains.sum(axis=0).max() <= tol * tol * average and largest.max() <= tol:
-            return iteration + 1
+            max_iter = iteration + 1
+            break
+    _balance(component, component_mass, mass, right, x, shifts)
     return max_iter
 
 
@@ -111,6 +113,18 @@ def _advance(alpha, p, q, diagonal, component, component_mass, x, r, gamma, larg
             shifts[c, k] = total / component_mass[c]
             gamma[k] += total * shifts[c, k]
             largest[k] = max(largest[k], abs(shifts[c, k]))
+
+
+@njit(**_OPTIONS)
+def _balance(component, component_mass, mass, right, x, shifts):
+    """Shift each component so that its equations hold in sum, where large weights drop out."""
+    shifts[:] = 0.0
+    for i in range(_u(x.shape[0])):
+        for k in range(LANES):
+            shifts[component[i], k] += right[i, k] - mass[i] * x[i, k]
+    for i in range(_u(x.shape[0])):
+        for k in range(LANES):
+            x[i, k] += shifts[component[i], k] / component_mass[component[i]]
 
 
 @njit(**_OPTIONS)

@@ -58,7 +58,8 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio
                 pb += mix[k] * b[k]
                 pc += mix[k] * c[k]
                 pd += mix[k] * d[k]
-            n_floored += (pa < floor) + (pb < floor) + (pc < floor) + (pd < floor)
+            if min(min(pa, pb), min(pc, pd)) < floor:
+                n_floored += (pa < floor) + (pb < floor) + (pc < floor) + (pd < floor)
             pa, pb, pc, pd = max(pa, floor), max(pb, floor), max(pc, floor), max(pd, floor)
             ra, rb, rc, rd = data[j] / pa, data[j1] / pb, data[j2] / pc, data[j3] / pd
             ratio[j], ratio[j1], ratio[j2], ratio[j3] = ra, rb, rc, rd
@@ -70,7 +71,8 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio
             pa = zero
             for k in range(n_topics):
                 pa += mix[k] * a[k]
-            n_floored += pa < floor
+            if pa < floor:
+                n_floored += 1
             pa = max(pa, floor)
             ra = data[j] / pa
             ratio[j] = ra

@@ -1,0 +1,231 @@
+"""Search for nearest neighbours: all pairs against indexes, on dense features and on sparse text.
+
+    python benchmarks/bench_knn.py [--docs 30000 100000] [--engines exact pynndescent faiss_ivf]
+                                   [--data dense100 dense500 text] [--views-folder folder view]
+
+Every engine runs in a process of its own, once with two threads and once with one. An index is
+asked for four times the neighbours that are wanted, which are then ranked by exact distances, as
+`knn_graph` does. Indexes of dense vectors get text as 256 singular vectors. The columns:
+
+first    seconds for 3,000 documents in a fresh process: imports and compilation
+seconds  for all documents after that, two threads / one thread
+recall   share of the five nearest that were found, over 1,000 documents
+bits     whether one and two threads give the same neighbours
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview.data import graphs
+
+P = 5
+ASKED = graphs.INDEX_NEIGHBORS * P + 1
+
+
+# -- data -----------------------------------------------------------------------------------------
+
+
+def dense(n_docs, width, rng):
+    """Points near a curved surface of 16 dimensions, in 30 clusters."""
+    latent = 2 * rng.standard_normal((30, 16))[rng.integers(30, size=n_docs)]
+    latent += rng.standard_normal((n_docs, 16))
+    points = np.tanh(latent @ rng.standard_normal((16, width)) / 4)
+    return points + 0.1 * rng.standard_normal((n_docs, width))
+
+
+def text(n_docs, n_terms, rng, length=80):
+    """tf-idf of texts: half of the words from a thread's own 60, half from the whole language."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    zipf = np.cumsum(1 / np.arange(1, n_terms + 1))
+    zipf /= zipf[-1]
+    threads = np.searchsorted(zipf, rng.random((max(1, n_docs // 15), 60)))
+    own = threads[rng.integers(len(threads), size=n_docs)]
+    own = np.take_along_axis(own, rng.integers(60, size=(n_docs, length // 2)), axis=1)
+    words = np.hstack([own, np.searchsorted(zipf, rng.random((n_docs, length // 2)))])
+    docs = np.repeat(np.arange(n_docs), words.shape[1])
+    counts = sp.csr_array((np.ones(words.size), (docs, words.ravel())), shape=(n_docs, n_terms))
+    return sp.csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(counts))
+
+
+def make(data, n_docs):
+    rng = np.random.default_rng(0)
+    if data.startswith("dense"):
+        return dense(n_docs, int(data.removeprefix("dense")), rng)
+    if data == "text":
+        return text(n_docs, 20_000, rng)
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    from coview import Views
+
+    folder, view = data.split(":")
+    matrix = Views.load(folder, views=[view]).matrices[view]
+    filled = matrix[np.flatnonzero(np.diff(matrix.indptr))]
+    return sp.csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(filled))
+
+
+# -- engines: the candidates of each document, (documents, ASKED) ---------------------------------
+
+
+def pynndescent(X, threads):
+    from pynndescent import NNDescent
+
+    data = sp.csr_matrix(X.astype(np.float32)) if sp.issparse(X) else X.astype(np.float32)
+    return NNDescent(data, n_neighbors=ASKED, random_state=0, n_jobs=threads).neighbor_graph[0]
+
+
+def vectors(X):
+    if not sp.issparse(X):
+        return np.ascontiguousarray(X, dtype=np.float32)
+    from sklearn.decomposition import TruncatedSVD
+
+    rank = min(256, min(X.shape) - 1)
+    return TruncatedSVD(rank, n_iter=2, random_state=0).fit_transform(X).astype(np.float32)
+
+
+def faiss_flat(X, threads):
+    import faiss
+
+    faiss.omp_set_num_threads(threads)
+    X = vectors(X)
+    index = faiss.IndexFlatL2(X.shape[1])
+    index.add(X)
+    return index.search(X, ASKED)[1]
+
+
+def faiss_ivf(X, threads):
+    import faiss
+
+    faiss.omp_set_num_threads(threads)
+    X = vectors(X)
+    n_lists = int(4 * np.sqrt(len(X)))
+    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(X.shape[1]), X.shape[1], n_lists)
+    index.cp.seed, index.cp.niter, index.cp.max_points_per_centroid = 0, 10, 64
+    index.train(X)
+    index.add(X)
+    index.nprobe = 16
+    return index.search(X, ASKED)[1]
+
+
+def faiss_hnsw(X, threads):
+    import faiss
+
+    faiss.omp_set_num_threads(threads)
+    X = vectors(X)
+    index = faiss.IndexHNSWFlat(X.shape[1], 16)
+    index.hnsw.efConstruction, index.hnsw.efSearch = 60, 48
+    index.add(X)
+    return index.search(X, ASKED)[1]
+
+
+def usearch(X, threads):
+    from usearch.index import Index
+
+    X = vectors(X)
+    index = Index(ndim=X.shape[1], metric="l2sq", dtype="f32", expansion_add=60)
+    index.add(np.arange(len(X)), X, threads=threads)
+    return index.search(X, ASKED, threads=threads).keys.astype(np.int64)
+
+
+def sklearn(X, threads):
+    from sklearn.neighbors import NearestNeighbors
+
+    return NearestNeighbors(n_neighbors=P + 1, algorithm="brute").fit(X).kneighbors(X)[1]
+
+
+INDEXES = [pynndescent, faiss_flat, faiss_ivf, faiss_hnsw, usearch, sklearn]
+ENGINES = {"exact": None, **{engine.__name__: engine for engine in INDEXES}}
+
+
+def neighbours(engine, X, threads):
+    """(documents, P), the nearest first."""
+    points = graphs._points(sp.csr_array(X), "euclidean")
+    if ENGINES[engine] is None:
+        return graphs._exact(points, P).others.reshape(-1, P)
+    others = np.asarray(ENGINES[engine](X, threads), dtype=np.intp)
+    own = np.repeat(np.arange(len(others)), others.shape[1])
+    known = (others.ravel() >= 0) & (others.ravel() != own)
+    pairs = graphs.Pairs(own[known], others.ravel()[known], np.empty(0))
+    found = graphs._measured(pairs, points).nearest(P)
+    table = np.full((len(others), P), -1)
+    rank = np.arange(len(found.points)) - np.searchsorted(found.points, found.points)
+    table[found.points, rank] = found.others
+    return table
+
+
+def recall(found, X):
+    from sklearn.neighbors import NearestNeighbors
+
+    rows = np.sort(np.random.default_rng(1).choice(len(found), 1000, replace=False))
+    search = NearestNeighbors(n_neighbors=P + 1, algorithm="brute").fit(X)
+    true = search.kneighbors(X[rows])[1]
+    hits = [len(set(found[r]) & set(t[t != r][:P])) for r, t in zip(rows, true, strict=True)]
+    return sum(hits) / (P * len(rows))
+
+
+# -- one process for each measurement -------------------------------------------------------------
+
+
+def measure(engine, data, n_docs, threads):
+    warnings.simplefilter("ignore")
+    X = make(data, n_docs)
+    start = time.perf_counter()
+    neighbours(engine, X[:3000], threads)
+    first = time.perf_counter() - start
+    start = time.perf_counter()
+    found = neighbours(engine, X, threads)
+    seconds = time.perf_counter() - start
+    bits = hashlib.sha256(np.ascontiguousarray(found)).hexdigest()
+    share = recall(found, X) if threads > 1 else None
+    print(json.dumps({"first": first, "seconds": seconds, "bits": bits, "recall": share}))
+
+
+def child(engine, data, n_docs, threads):
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    environment = {**os.environ, **dict.fromkeys(names, str(threads))}
+    command = [sys.executable, __file__, "--one", engine, data, str(n_docs), str(threads)]
+    out = subprocess.run(command, capture_output=True, text=True, env=environment)
+    return json.loads(out.stdout) if out.returncode == 0 else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--docs", type=int, nargs="+", default=[30_000])
+    parser.add_argument("--data", nargs="+", default=["dense100", "dense500", "text"])
+    parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
+    parser.add_argument("--views-folder", nargs=2, help="a views folder and one of its views")
+    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.one:
+        measure(*args.one[:2], *map(int, args.one[2:]))
+        return
+    sets = [(data, n) for n in args.docs for data in args.data]
+    if args.views_folder:
+        sets = [(":".join(args.views_folder), 0)]
+    print("| data | documents | engine | first | seconds | recall | bits |")
+    print("| --- | ---: | --- | ---: | ---: | ---: | --- |")
+    for data, n in sets:
+        for engine in args.engines:
+            two, one = (child(engine, data, n, threads) for threads in (2, 1))
+            if two is None or one is None:
+                print(f"| {data} | {n:,} | {engine} | not installed, or failed | | | |", flush=True)
+                continue
+            same = "same" if two["bits"] == one["bits"] else "differ"
+            times = f"{two['first']:.1f} | {two['seconds']:.1f} / {one['seconds']:.1f}"
+            print(
+                f"| {data} | {n:,} | {engine} | {times} | {two['recall']:.3f} | {same} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
