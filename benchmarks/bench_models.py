@@ -3,10 +3,8 @@
     python benchmarks/bench_models.py [--docs 5000 20000 100000] [--iterations 5]
 
 Three generated views, 20 topics, a fixed number of iterations from random topics, each fit in a
-process of its own. The slope of log time against log documents is 1 for a linear cost. Neighbour
-graphs are searched exactly up to 50,000 documents, which is quadratic work (not memory); above that
-the approximate index of `coview[graph]` takes over, so LTM and MGGM are given their graphs with
-`--own-graph`, and the search is timed by `bench_knn.py`.
+process of its own. The slope of log time against log documents is 1 for a linear cost. LTM and
+MGGM are given graphs of six neighbours: the search for neighbours is timed by `bench_knn.py`.
 """
 
 import argparse

@@ -260,7 +260,7 @@ def _system(counts, edges, pinned):
     inner = edges[linked]
     to_pins = inner[:, np.flatnonzero(pinned)]
     inner = inner[:, linked]
-    mass = counts[linked].sum(axis=1, dtype=np.float64) + to_pins.sum(axis=1)
+    mass = counts.sum(axis=1, dtype=np.float64)[linked] + to_pins.sum(axis=1)
     system = _System(linked, inner, to_pins, mass, _components(inner))
     grounded = np.bincount(system.component, mass)[system.component] > 0
     return system if grounded.all() else system.take(np.flatnonzero(grounded))
