@@ -293,9 +293,9 @@ class BaseViewsModel(
             if len(starts) == 1:
                 return problem
             fit = run_em(problem, run, self._schedule, TRIAL_ITERATIONS, 0.0)
-            del start, problem
             tried.append((name, fit.objective))
             best = fit if best is None or fit.objective > best.objective else best
+            del start, problem, fit  # only the best is held while the next one is tried
         assert best is not None
         return best.problem
 

@@ -52,7 +52,7 @@ def mixture_start(name: str, theta: np.ndarray, data: Prepared) -> Start:
 
 def label_start(name: str, labels: np.ndarray, n_topics: int, data: Prepared) -> Start:
     """From hard labels (documents,), -1 for none, smoothed."""
-    return mixture_start(name, smooth_labels(labels, n_topics), data)
+    return mixture_start(name, smooth_labels(labels, n_topics, dtype=data.dtype), data)
 
 
 def kmeans_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
@@ -203,14 +203,16 @@ def _ready(theta, data):
     return theta.base
 
 
-def smooth_labels(labels: np.ndarray, n_topics: int, smoothing: float = SMOOTHING) -> np.ndarray:
+def smooth_labels(
+    labels: np.ndarray, n_topics: int, smoothing: float = SMOOTHING, dtype=np.float64
+) -> np.ndarray:
     """Hard labels as mixtures that can still move; -1 is uniform.
 
     >>> smooth_labels(np.array([1, -1]), 2)
     array([[0.05, 0.95],
            [0.5 , 0.5 ]])
     """
-    theta = np.full((len(labels), n_topics), 1 / n_topics)
+    theta = np.full((len(labels), n_topics), 1 / n_topics, dtype)
     known = np.flatnonzero(labels >= 0)
     theta[known] = smoothing / n_topics
     theta[known, labels[known]] += 1 - smoothing
