@@ -310,6 +310,11 @@ class BaseViewsModel(
         known = self.init.components_
         check_same_topics(len(next(iter(known.values()))), self.n_components)
         names = [n for n in views.names if n in known]
+        if not names:
+            raise ValueError(
+                f"The model given as init knows the views {', '.join(known)}, the data have "
+                f"{', '.join(views.names)}: give its doc_topic_ or labels_ instead."
+            )
         start = mixture_start("model", self.init._mixtures(views.select(*names)), data)
         p_w_z = tuple(known.get(n, p) for n, p in zip(data.names, start.p_w_z, strict=True))
         return replace(start, p_w_z=p_w_z)

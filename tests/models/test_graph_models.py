@@ -142,3 +142,24 @@ def test_a_graph_without_edges_is_refused(views):
 def test_bad_parameters_are_named(views, params, message):
     with pytest.raises(ValueError, match=message):
         MGGM(3, **params).fit(views)
+
+
+def test_the_papers_start_is_at_hand(views):
+    from coview.metrics import normalized_mutual_info
+
+    model = MGGM(3, 5, init="ltm", random_state=0).fit(views)
+    again = MGGM(3, 5, init="ltm", random_state=0).fit(views)
+    np.testing.assert_array_equal(model.doc_topic_, again.doc_topic_)
+    assert normalized_mutual_info(views.labels, model.labels_) > 0.3
+
+
+def test_a_fitted_model_can_be_the_start(views):
+    from coview import LinkPLSA
+
+    first = LinkPLSA(3, random_state=0, dtype="float64").fit(views)
+    later = LinkPLSA(3, init=first, tol=0.0, max_iter=1, dtype="float64").fit(views)
+    assert later.trace_.start_objective == pytest.approx(first.objective_, rel=1e-3)
+    with pytest.raises(ValueError, match="knows the views all"):
+        MGGM(3, init=LTM(3, random_state=0).fit(views.concat())).fit(views)
+    with pytest.raises(ValueError, match="has 3 topics; n_components is 4"):
+        LinkPLSA(4, init=first).fit(views)

@@ -24,8 +24,8 @@ one unless one graph takes all, which weakens the graph term; `normalize_graph_w
 them sum to one. A change of mu changes the objective itself: values before and after it are not
 compared, and `fit` stops when the objective at fixed weights and the assignments have come to rest.
 
-The paper starts from ConcatLTM and reads labels off by k-means on the mixtures; both are the
-defaults here (see `init` and `assign`), since start, read-out and stopping carry most of the
+The paper starts from ConcatLTM, which is `init="ltm"` here; the default tries several starts.
+Labels are read off by k-means on the mixtures. Start, read-out and stopping carry most of the
 result.
 
 Where the code is: (14) is `FactoredTopics.m_step`; (15), (10) and (11)
@@ -44,9 +44,9 @@ from coview.data.views import Views
 from coview.em.emissions import factored_emissions
 from coview.em.problem import Problem
 from coview.em.smoothness import GraphSmoothness
-from coview.em.starts import Start
+from coview.em.starts import Start, label_start
 from coview.models.dual_plsa import factor_attributes
-from coview.models.ltm import graph_strength, view_graph
+from coview.models.ltm import LTM, graph_strength, view_graph
 from coview.params import by_view, check_choice, check_int, check_real
 
 
@@ -178,6 +178,29 @@ class MGGM(BaseViewsModel):
         views = enumerate(data.names)
         graphs = {n: view_graph(given.pop(n, None), data, v, self.n_neighbors) for v, n in views}
         return graphs | {n: view_graph(g, data, None, self.n_neighbors) for n, g in given.items()}
+
+    def _starts(self, data: Prepared, views: Views, rng: np.random.Generator):
+        if isinstance(self.init, str) and self.init == "ltm":
+            return [("ltm", lambda: self._ltm_start(data, rng))]
+        return super()._starts(data, views, rng)
+
+    def _ltm_start(self, data: Prepared, rng: np.random.Generator) -> Start:
+        """From the clusters of ConcatLTM, each view brought to its weight first."""
+        views = zip(data.names, data.matrices, data.weights, strict=True)
+        together = Views({n: w * m for n, m, w in views}, present=data.present).concat()
+        ltm = LTM(
+            self.n_components,
+            strength=self.strength,
+            strength_scale=self.strength_scale,
+            n_neighbors=self.n_neighbors,
+            init="kmeans",
+            max_iter=30,  # as many as Cai et al. give each of their restarts
+            tol=0.0,
+            scaling=None,
+            random_state=rng,
+            n_jobs=self.n_jobs,
+        ).fit(together, labels=data.labels)
+        return label_start("ltm", ltm.labels_, self.n_components, data)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
         numbers = by_view("n_feature_topics", self.n_feature_topics, data.names)
