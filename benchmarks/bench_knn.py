@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
@@ -186,7 +187,8 @@ def measure(engine, data, n_docs, threads):
     seconds = time.perf_counter() - start
     bits = hashlib.sha256(np.ascontiguousarray(found)).hexdigest()
     share = recall(found, X) if threads > 1 else None
-    print(json.dumps({"first": first, "seconds": seconds, "bits": bits, "recall": share}))
+    times = {"first": first, "seconds": seconds}
+    print(json.dumps({"documents": X.shape[0], **times, "bits": bits, "recall": share}))
 
 
 def child(engine, data, n_docs, threads):
@@ -216,15 +218,14 @@ def main():
     for data, n in sets:
         for engine in args.engines:
             two, one = (child(engine, data, n, threads) for threads in (2, 1))
+            name = Path(data).name
             if two is None or one is None:
-                print(f"| {data} | {n:,} | {engine} | not installed, or failed | | | |", flush=True)
+                print(f"| {name} | | {engine} | not installed, or failed | | | |", flush=True)
                 continue
             same = "same" if two["bits"] == one["bits"] else "differ"
-            times = f"{two['first']:.1f} | {two['seconds']:.1f} / {one['seconds']:.1f}"
-            print(
-                f"| {data} | {n:,} | {engine} | {times} | {two['recall']:.3f} | {same} |",
-                flush=True,
-            )
+            what = f"{name} | {two['documents']:,} | {engine} | {two['first']:.1f}"
+            times = f"{two['seconds']:.1f} / {one['seconds']:.1f}"
+            print(f"| {what} | {times} | {two['recall']:.3f} | {same} |", flush=True)
 
 
 if __name__ == "__main__":
