@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from coview.data.frames import Table, read_tables
 from coview.data.matrices import check_matrix, frozen, frozen_csr
+from coview.data.recipes import Recipe
 from coview.data.rows import common_documents, take_documents
 from coview.data.show import quoted
 from coview.data.validate import (
@@ -35,6 +36,7 @@ class Parts:
     ids: np.ndarray | None = None
     labels: np.ndarray | None = None
     label_names: tuple[str, ...] | None = None
+    recipes: Mapping[str, Recipe] = field(default_factory=dict)  # of the views that have one
 
     @property
     def n_docs(self) -> int:
@@ -58,6 +60,7 @@ class Parts:
             matrices={name: self.matrices[name] for name in names},
             present=frozen(self.present[:, columns]),
             features={name: self.features[name] for name in names},
+            recipes={name: self.recipes[name] for name in names if name in self.recipes},
         )
 
     def join(self, name: str) -> Parts:
@@ -68,6 +71,7 @@ class Parts:
             matrices={name: frozen_csr(joined)},
             present=frozen(np.asarray(self.present.any(axis=1))[:, np.newaxis]),
             features={name: self._joined_features()},
+            recipes={},
         )
 
     def split(self, name: str, columns: Sequence[np.ndarray]) -> Parts:
@@ -86,7 +90,8 @@ class Parts:
                 features[piece] = names if whole or names is None else frozen(names[chosen])
                 mask.append(self.present[:, v])
         present = frozen(np.stack(mask, axis=1))
-        return replace(self, matrices=matrices, features=features, present=present)
+        recipes = {view: recipe for view, recipe in self.recipes.items() if view != name}
+        return replace(self, matrices=matrices, features=features, present=present, recipes=recipes)
 
     def _joined_features(self) -> np.ndarray | None:
         if all(names is None for names in self.features.values()):
@@ -216,6 +221,15 @@ def label(parts: Parts, labels: Any, label_names: Sequence[str] | None) -> Parts
 def mask(parts: Parts, present: Any) -> Parts:
     """The same with another mask."""
     return replace(parts, present=check_present(present, parts.matrices, parts.ids))
+
+
+def cook(parts: Parts, recipes: Mapping[str, Recipe | None]) -> Parts:
+    """The same with these recipes, and no others."""
+    check_known(recipes, parts.matrices, "`recipes`")
+    for name, recipe in recipes.items():
+        if recipe is not None and not isinstance(recipe, Recipe):
+            raise TypeError(f"The recipe of view {quoted(name)} must be one; got {recipe!r}.")
+    return replace(parts, recipes={n: r for n, r in recipes.items() if r is not None})
 
 
 def align_parts(data: Any, on: Mapping[str, Any] | None, how: str, features: Any) -> Parts:

@@ -14,7 +14,8 @@ import scipy.sparse as sp
 
 from coview.data.folder import read_folder, write_folder
 from coview.data.frames import read_tables
-from coview.data.parts import Parts, align_parts, label, mask, read_parts, rename
+from coview.data.parts import Parts, align_parts, cook, label, mask, read_parts, rename
+from coview.data.recipes import Recipe
 from coview.data.rows import as_rows
 from coview.data.show import describe, describe_html, listing, quoted
 from coview.data.validate import check_known, check_view_names
@@ -54,6 +55,8 @@ class Views:
         Which document has which view.
     names : sequence of str, default=None
         Names of the views if `data` is not a dict.
+    recipes : dict name -> Recipe, default=None
+        How raw documents become the counts of a view; set by `from_texts` and its kin.
 
     See Also
     --------
@@ -97,6 +100,7 @@ class Views:
         features: Any = None,
         present: Any = None,
         names: Sequence[str] | None = None,
+        recipes: Mapping[str, Recipe | None] | None = None,
     ) -> None:
         if isinstance(data, Views):
             if names is not None:
@@ -109,6 +113,8 @@ class Views:
             parts = mask(parts, present)
         if labels is not None or label_names is not None:
             parts = label(parts, parts.labels if labels is None else labels, label_names)
+        if recipes is not None:
+            parts = cook(parts, recipes)
         self._parts = parts
 
     @classmethod
@@ -169,6 +175,11 @@ class Views:
     def features(self) -> dict[str, np.ndarray | None]:
         """Names of the terms of each view, or None where there are none."""
         return dict(self._parts.features)
+
+    @property
+    def recipes(self) -> dict[str, Recipe | None]:
+        """How raw documents become the counts of each view, or None where that is not known."""
+        return {name: self._parts.recipes.get(name) for name in self.names}
 
     @property
     def labels(self) -> np.ndarray | None:

@@ -1,0 +1,107 @@
+"""Recipes: how raw things (texts, lists of tokens, pictures) become the counts of a view.
+
+A recipe is kept with the views made by it and with every model fitted to them, so that new raw
+documents can be read in the same way later. It is data, not code: settings that JSON can hold and
+plain arrays; its vocabulary is the names of the view's features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview.data.show import listing, quoted
+
+
+@runtime_checkable
+class Recipe(Protocol):
+    """What a view needs to read raw documents.
+
+    Attributes
+    ----------
+    kind : str
+        Its name in `RECIPES`.
+    source : str
+        The raw column it reads: several views may be made from one (a picture's words and its
+        colours).
+    """
+
+    kind: ClassVar[str]
+    source: str
+
+    def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
+        """The counts of raw items (documents, features), and which of them are there.
+
+        A missing item (None, NaN, an empty text) is an absent view: its row is empty and its
+        mark False. An item that is there but has no known feature has an empty row and the mark
+        True.
+        """
+
+    def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Settings for JSON, and arrays; without the vocabulary.
+
+        Raises ValueError if the recipe holds code (a user's own function).
+        """
+
+    @classmethod
+    def from_data(
+        cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
+    ) -> Recipe:
+        """What `as_data` gave, together with the names of the view's features."""
+
+
+RECIPES = {
+    "text": ("coview.data.text", "TextRecipe"),
+    "tokens": ("coview.data.text", "TokensRecipe"),
+    "image_words": ("coview.data.images", "ImageWordsRecipe"),
+    "image_colour": ("coview.data.images", "ImageColourRecipe"),
+}
+
+
+def recipe_class(kind: str) -> Any:
+    """The class of a recipe by its kind; ValueError for a kind that is not ours."""
+    if kind not in RECIPES:
+        raise ValueError(f"There is no recipe {quoted(kind)}; known are {listing(RECIPES)}.")
+    module, name = RECIPES[kind]
+    return getattr(import_module(module), name)
+
+
+def is_missing(item: Any) -> bool:
+    """Whether a raw cell is empty: None, NaN or NA, a text without a visible character, no path.
+
+    >>> [is_missing(item) for item in (None, float("nan"), "  ", "", "text", ["a"], [])]
+    [True, True, True, True, False, False, False]
+    """
+    if item is None:
+        return True
+    if isinstance(item, str):
+        return not item.strip()
+    return (isinstance(item, float) and item != item) or type(item).__name__ in ("NAType", "NaTType")
+
+
+def read_raw(recipes: Mapping[str, Recipe | None], raw: Mapping[str, Iterable[Any]]) -> dict:
+    """Raw columns as keyword arguments of `Views`: every view whose recipe reads one of them."""
+    columns = {name: _column(name, items) for name, items in raw.items()}
+    known = {recipe.source for recipe in recipes.values() if recipe is not None}
+    unknown = [name for name in columns if name not in known]
+    if unknown or not columns:
+        raise ValueError(
+            f"Raw data can be given for {listing(sorted(known)) or 'no view'}; "
+            f"got {listing(unknown) if unknown else 'nothing'}. Views made from matrices have no "
+            "recipe: give them as matrices."
+        )
+    matrices, present = {}, {}
+    for view, recipe in recipes.items():
+        if recipe is not None and recipe.source in columns:
+            matrices[view], present[view] = recipe.counts(columns[recipe.source])
+    return {"data": matrices, "present": present}
+
+
+def _column(name: str, items: Any) -> list[Any]:
+    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        raise TypeError(f"Raw data of {quoted(name)} must be a list of documents; got {items!r}.")
+    return list(items)
