@@ -21,7 +21,7 @@ ALLOWED = {
     "runners": {"em", "data"},
     "metrics": {"params"},
     "report": set(),
-    "models": {"base", "em", "data", "params"},
+    "models": {"base", "em", "data", "params", "runners"},
 }
 
 

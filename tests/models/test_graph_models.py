@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from coview import LTM, MGGM, MVPLSA, PLSA, DataWarning
 from coview.datasets import make_views
+from coview.em import smoothness
 
 FIXED = {"tol": 0.0, "max_iter": 10, "dtype": "float64", "random_state": 0, "assign": "argmax"}
 
@@ -88,6 +89,25 @@ def test_the_trace_has_both_values_around_a_refresh(views, monotone):
     after = trace.log_likelihood.sum(axis=1) - trace.carried_penalty
     if monotone:
         assert (after - before).min() >= -1e-9 * abs(trace.objective[-1])
+
+
+@pytest.mark.parametrize("model", [LTM, MGGM])
+@pytest.mark.parametrize("monotone", [False, True])
+def test_threads_share_the_solve_and_change_no_bit(monkeypatch, model, monotone):
+    views = make_views(600, 20, [60], doc_length=30, random_state=0)  # three groups of topics
+    solving, in_threads = [], smoothness._in_threads
+
+    def spy(function, items, n_threads):
+        solving.append((len(items), n_threads))
+        return in_threads(function, items, n_threads)
+
+    monkeypatch.setattr(smoothness, "_in_threads", spy)
+    options = {"init": views.labels, "monotone": monotone, **FIXED, "dtype": "float32"}
+    one, *others = (model(20, n_jobs=n, **options).fit(views) for n in (1, 2, 4))
+    assert set(solving) == {(3, 1), (3, 2), (3, 4)}
+    for other in others:
+        assert other.objective_ == one.objective_
+        np.testing.assert_array_equal(other.doc_topic_, one.doc_topic_)
 
 
 def test_pinned_documents_pull_their_neighbours(views):

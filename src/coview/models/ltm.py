@@ -44,6 +44,7 @@ from coview.em.problem import Problem
 from coview.em.smoothness import GraphSmoothness
 from coview.em.starts import Start, tfidf_concat
 from coview.params import check_choice, check_int, check_real
+from coview.runners.threads import effective_threads
 
 
 class LTM(BaseViewsModel):
@@ -149,7 +150,12 @@ class LTM(BaseViewsModel):
         data, learned = super()._prepare_training(views, labels, rng)
         graph = view_graph(self.graph, data, 0, self.n_neighbors)
         strength = graph_strength(self.strength, self.strength_scale, data, [graph])
-        penalty = GraphSmoothness((graph,), strength, safeguard=self.monotone)
+        penalty = GraphSmoothness(
+            (graph,),
+            strength,
+            safeguard=self.monotone,
+            n_threads=effective_threads(self.n_jobs),
+        )
         return replace(data, coupling=penalty), learned
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:

@@ -48,6 +48,7 @@ from coview.em.starts import Start, label_start
 from coview.models.dual_plsa import factor_attributes
 from coview.models.ltm import LTM, graph_strength, view_graph
 from coview.params import by_view, check_choice, check_int, check_real
+from coview.runners.threads import effective_threads
 
 
 class MGGM(BaseViewsModel):
@@ -216,6 +217,7 @@ class MGGM(BaseViewsModel):
             exponent=self.exponent,
             normalize_weights=self.normalize_graph_weights,
             safeguard=self.monotone,
+            n_threads=effective_threads(self.n_jobs),
         )
 
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
