@@ -1,12 +1,41 @@
-"""How good a clustering or a search is."""
+"""How good a clustering, a search or a set of topics is."""
 
-from coview.metrics.clustering import clustering_accuracy, normalized_mutual_info, purity
+from coview.metrics.agreement import mean_view_agreement, view_agreement
+from coview.metrics.clustering import (
+    adjusted_rand,
+    clustering_accuracy,
+    nmi_max,
+    nmi_mean,
+    normalized_mutual_info,
+    pairwise_f,
+    purity,
+)
+from coview.metrics.ranking import (
+    average_precisions,
+    mean_average_precision,
+    median_rank,
+    precision_at_k,
+)
 from coview.metrics.retrieval import match_ranks, similarity
+from coview.metrics.topics import topic_coherence, topic_diversity, topic_quality
 
 __all__ = [
+    "adjusted_rand",
+    "average_precisions",
     "clustering_accuracy",
     "match_ranks",
+    "mean_average_precision",
+    "mean_view_agreement",
+    "median_rank",
+    "nmi_max",
+    "nmi_mean",
     "normalized_mutual_info",
+    "pairwise_f",
+    "precision_at_k",
     "purity",
     "similarity",
+    "topic_coherence",
+    "topic_diversity",
+    "topic_quality",
+    "view_agreement",
 ]

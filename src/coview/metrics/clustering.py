@@ -2,8 +2,8 @@
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import normalized_mutual_info_score
-from sklearn.metrics.cluster import contingency_matrix
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
 from coview.params import check_choice
 
@@ -24,7 +24,8 @@ def clustering_accuracy(labels_true, labels_pred) -> float:
 def normalized_mutual_info(labels_true, labels_pred, *, normalizer: str = "max") -> float:
     """Mutual information over the larger ("max") or the mean ("mean") entropy of the labellings.
 
-    Figures with different normalisers cannot be compared.
+    Figures with different normalisers cannot be compared. In tables use `nmi_max` or `nmi_mean`,
+    whose names say which it is.
 
     >>> normalized_mutual_info([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
@@ -32,6 +33,24 @@ def normalized_mutual_info(labels_true, labels_pred, *, normalizer: str = "max")
     check_choice("normalizer", normalizer, ["max", "mean"])
     method = {"max": "max", "mean": "arithmetic"}[normalizer]
     return float(normalized_mutual_info_score(labels_true, labels_pred, average_method=method))
+
+
+def nmi_max(labels_true, labels_pred) -> float:
+    """Mutual information over the larger entropy (Jiang et al., 2012; Wang et al., 2017).
+
+    >>> round(nmi_max([0, 0, 1, 1], [0, 1, 2, 3]), 3)
+    0.5
+    """
+    return normalized_mutual_info(labels_true, labels_pred, normalizer="max")
+
+
+def nmi_mean(labels_true, labels_pred) -> float:
+    """Mutual information over the mean of the entropies (Zhuang et al., 2012, Eq. 20).
+
+    >>> round(nmi_mean([0, 0, 1, 1], [0, 1, 2, 3]), 3)
+    0.667
+    """
+    return normalized_mutual_info(labels_true, labels_pred, normalizer="mean")
 
 
 def purity(labels_true, labels_pred) -> float:
@@ -42,3 +61,26 @@ def purity(labels_true, labels_pred) -> float:
     """
     table = contingency_matrix(labels_true, labels_pred)
     return float(np.asarray(table).max(axis=0).sum() / table.sum())
+
+
+def pairwise_f(labels_true, labels_pred) -> float:
+    """Harmonic mean of precision and recall over pairs of documents (Zhuang et al., Eq. 21-23).
+
+    Of the pairs in one cluster, precision is the share in one class; of the pairs in one class,
+    recall is the share in one cluster. 0 where no pair is together in both.
+
+    >>> pairwise_f([0, 0, 1, 1], [5, 5, 5, 2])
+    0.4
+    """
+    # ordered pairs, which count every unordered one twice
+    (_, together), (same_class, both) = pair_confusion_matrix(labels_true, labels_pred).tolist()
+    return float(2 * both / (2 * both + together + same_class)) if both else 0.0
+
+
+def adjusted_rand(labels_true, labels_pred) -> float:
+    """Rand index corrected for chance: 0 on average for random labels, 1 for equal clusterings.
+
+    >>> adjusted_rand([0, 0, 1, 1], [1, 1, 0, 0])
+    1.0
+    """
+    return float(adjusted_rand_score(labels_true, labels_pred))

@@ -1,0 +1,89 @@
+"""How far the views of a model agree about the documents."""
+
+from collections.abc import Mapping
+from itertools import combinations
+
+import numpy as np
+from scipy.special import rel_entr
+
+from coview.metrics.clustering import clustering_accuracy
+from coview.params import check_choice
+
+
+def view_agreement(
+    mixtures: Mapping[str, np.ndarray], *, kind: str = "jensen_shannon", present=None
+) -> np.ndarray:
+    """Agreement of each pair of views about the documents that have both: 1 is complete.
+
+    Parameters
+    ----------
+    mixtures : dict of ndarray of shape (documents, topics)
+        The mixture of each view, as in `view_doc_topic_`.
+    kind : {"jensen_shannon", "argmax", "aligned"}, default="jensen_shannon"
+        One minus the mean Jensen-Shannon divergence (in bits, so between 0 and 1); the share of
+        documents with the same largest topic; or that share after the topics of the two views
+        are matched one to one at best, for models whose views number their topics freely.
+    present : ndarray of bool of shape (documents, views), optional
+        Which document has which view, in the order of `mixtures`. By default all have all.
+
+    Returns
+    -------
+    ndarray of shape (views, views)
+        Symmetric, ones on the diagonal; NaN for two views that no document has together.
+
+    Examples
+    --------
+    >>> mixtures = {"en": np.array([[0.9, 0.1], [0.2, 0.8]]), "fr": np.array([[1.0, 0], [1.0, 0]])}
+    >>> view_agreement(mixtures, kind="argmax")
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    check_choice("kind", kind, ["jensen_shannon", "argmax", "aligned"])
+    rows = [np.asarray(m, float) for m in mixtures.values()]
+    _check_shapes(dict(zip(mixtures, rows, strict=True)))
+    has = np.ones((len(rows[0]), len(rows)), bool) if present is None else np.asarray(present)
+    measure = {"jensen_shannon": _jensen_shannon, "argmax": _argmax, "aligned": _aligned}[kind]
+    agreement = np.eye(len(rows))
+    for v, w in combinations(range(len(rows)), 2):
+        both = np.flatnonzero(has[:, v] & has[:, w])
+        value = measure(rows[v][both], rows[w][both]) if len(both) else np.nan
+        agreement[v, w] = agreement[w, v] = value
+    return agreement
+
+
+def mean_view_agreement(
+    mixtures: Mapping[str, np.ndarray], *, kind: str = "jensen_shannon", present=None
+) -> float:
+    """Mean of `view_agreement` over the pairs of views that have documents in common.
+
+    >>> mixtures = {"en": np.array([[0.5, 0.5]]), "fr": np.array([[0.5, 0.5]])}
+    >>> mean_view_agreement(mixtures)
+    1.0
+    """
+    agreement = view_agreement(mixtures, kind=kind, present=present)
+    pairs = agreement[np.triu_indices(len(agreement), 1)]
+    known = pairs[~np.isnan(pairs)]
+    return float(known.mean()) if len(known) else np.nan
+
+
+def _check_shapes(rows):
+    shapes = {name: r.shape for name, r in rows.items()}
+    if len(set(shapes.values())) != 1 or any(r.ndim != 2 for r in rows.values()):
+        raise ValueError(
+            "mixtures must be matrices (documents, topics) of one shape for all views; found "
+            f"{', '.join(f'{n} {s}' for n, s in shapes.items())}."
+        )
+
+
+def _jensen_shannon(a, b):
+    middle = (a + b) / 2
+    divergence = (rel_entr(a, middle) + rel_entr(b, middle)).sum(axis=1) / 2
+    return 1 - divergence.mean() / np.log(2)
+
+
+def _argmax(a, b):
+    return (a.argmax(axis=1) == b.argmax(axis=1)).mean()
+
+
+def _aligned(a, b):
+    return clustering_accuracy(a.argmax(axis=1), b.argmax(axis=1))

@@ -1,0 +1,92 @@
+"""Ranking scores: worked examples, explicit loops, scikit-learn."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score
+
+from coview.metrics import (
+    average_precisions,
+    match_ranks,
+    mean_average_precision,
+    median_rank,
+    precision_at_k,
+    ranking,
+)
+from tests.reference import metrics as naive
+
+
+@pytest.fixture
+def case(rng):
+    return rng.random((12, 40)), rng.integers(0, 3, 12), rng.integers(0, 3, 40)
+
+
+def test_average_precision_by_hand():
+    # relevant at ranks 1, 3, 6: precisions 1, 2/3, 1/2
+    scores = np.array([[9.0, 8, 7, 6, 5, 4]])
+    gallery = ["a", "b", "a", "b", "b", "a"]
+    expected = (1 + 2 / 3 + 1 / 2) / 3
+    assert average_precisions(scores, ["a"], gallery)[0] == pytest.approx(expected)
+    assert precision_at_k(scores, ["a"], gallery, k=4) == 0.5
+
+
+def test_the_first_ten_relevant_hits_by_hand():
+    # relevant at every second rank, 12 of them: the first ten have precisions 1/1, 2/3, ... 10/19
+    gallery = ["a", "b"] * 12
+    scores = -np.arange(24.0)[None]
+    at = [(i + 1) / (2 * i + 1) for i in range(12)]
+    first = mean_average_precision(scores, ["a"], gallery, kind="first_ten")
+    assert first == pytest.approx(np.mean(at[:10]))
+    assert mean_average_precision(scores, ["a"], gallery) == pytest.approx(np.mean(at))
+
+
+def test_scores_are_those_of_explicit_loops(case):
+    readings = {"standard": "full", "first_ten": "first"}
+    for kind, reading in readings.items():
+        expected = naive.mean_average_precision(*case, reading=reading)
+        assert mean_average_precision(*case, kind=kind) == pytest.approx(expected)
+    expected = naive.mean_average_precision(*case, reading="precision", top=7)
+    assert precision_at_k(*case, k=7) == pytest.approx(expected)
+
+
+def test_the_standard_kind_is_that_of_scikit_learn(case):
+    scores, queries, gallery = case
+    expected = [
+        average_precision_score(gallery == q, s) for q, s in zip(queries, scores, strict=True)
+    ]
+    np.testing.assert_allclose(average_precisions(*case), expected)
+
+
+def test_blocks_of_queries_change_nothing(case, monkeypatch):
+    whole = average_precisions(*case)
+    monkeypatch.setattr(ranking, "BLOCK", 90)
+    np.testing.assert_array_equal(average_precisions(*case), whole)
+
+
+def test_a_query_without_a_relevant_item_scores_zero():
+    assert average_precisions(np.ones((1, 3)), ["c"], ["a", "b", "a"]).tolist() == [0.0]
+
+
+def test_equal_scores_are_ranked_by_index():
+    assert average_precisions(np.ones((1, 3)), ["a"], ["b", "b", "a"]).tolist() == [1 / 3]
+
+
+def test_median_rank_of_own_and_of_given_partners(case):
+    scores = case[0]
+    assert median_rank(scores) == np.median(match_ranks(scores))
+    partners = np.arange(12)[::-1]
+    assert median_rank(scores, partners) == naive.median_rank(scores, partners)
+
+
+def test_wrong_shapes_and_missing_numbers_are_refused(case):
+    scores, queries, gallery = case
+    with pytest.raises(ValueError, match=r"shape \(12, 40\), but there are labels for 40 queries"):
+        mean_average_precision(scores, gallery, queries)
+    with pytest.raises(ValueError, match="kind must be one of 'standard', 'first_ten'"):
+        mean_average_precision(*case, kind="map")
+    with pytest.raises(ValueError, match="at least one of each"):
+        mean_average_precision(np.ones((0, 3)), [], [0, 1, 2])
+    scores[2, 5] = np.nan
+    with pytest.raises(ValueError, match="NaN at row 2, column 5"):
+        median_rank(scores)
+    with pytest.raises(ValueError, match="belongs to each query"):
+        median_rank(np.ones((3, 2)))
