@@ -17,10 +17,12 @@ ALLOWED = {
     "params": set(),
     "progress": set(),
     "data": {"params", "em.simplex"},
-    "em": {"data", "kernels", "params"},
+    "store": {"__version__"},
+    "em": {"data", "kernels", "params", "store"},
     "runners": {"em", "data"},
     "metrics": {"params"},
     "report": set(),
+    "io": {"data", "em.trace", "names", "store"},
     "models": {"base", "em", "data", "params", "runners"},
 }
 

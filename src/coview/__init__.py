@@ -24,6 +24,9 @@ _HOMES = {
     "MVPLSA": ".models.mvplsa",
     "MGGM": ".models.mggm",
     "TopicClassifier": ".classifier",
+    "Checkpoint": ".em.checkpoint",
+    "DamagedFile": ".store",
+    "load": ".io",
 }
 _SUBMODULES = ("datasets", "metrics")
 
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
     from .classifier import TopicClassifier as TopicClassifier
     from .data.validate import DataWarning as DataWarning
     from .data.views import Views as Views
+    from .em.checkpoint import Checkpoint as Checkpoint
+    from .io import load as load
     from .models.divergence_coplsa import DivergenceCoPLSA as DivergenceCoPLSA
     from .models.dual_plsa import DualPLSA as DualPLSA
     from .models.link_plsa import LinkPLSA as LinkPLSA
@@ -44,6 +49,7 @@ if TYPE_CHECKING:
     from .models.pairwise_coplsa import PairwiseCoPLSA as PairwiseCoPLSA
     from .models.plsa import PLSA as PLSA
     from .models.voted_plsa import VotedPLSA as VotedPLSA
+    from .store import DamagedFile as DamagedFile
 
 
 def __getattr__(name: str):

@@ -11,12 +11,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
-from coview import heldout
 from coview.assign import nearest_centre, topic_centres
-from coview.callbacks import CallbackSupportMixin, FitCallbacks, with_callbacks
+from coview.callbacks import CallbackSupportMixin, with_callbacks
 from coview.data.prepare import Prepared, check_fit_memory, prepare, view_weights
+from coview.data.recipes import is_raw, read_raw
 from coview.data.scaling import learn_scaling
 from coview.data.validate import (
     DataWarning,
@@ -26,23 +25,28 @@ from coview.data.validate import (
     match_features,
 )
 from coview.data.views import Views
+from coview.em.checkpoint import Keeper, as_checkpoint
 from coview.em.emissions import Topics
-from coview.em.loop import Fit, Interrupted, fold_in, run_em
+from coview.em.loop import Fit, Interrupted, fold_in
 from coview.em.problem import Problem
 from coview.em.simplex import pad_topics
 from coview.em.starts import Start, check_same_topics, mixture_start, starts_from
-from coview.em.step import Update, em_step
+from coview.em.step import Update
+from coview.heldout import ScoresMixin, warn_of_unseen
 from coview.params import check_choice, check_dtype, check_int, check_n_jobs, check_real, seed_of
-from coview.progress import progress_bar
+from coview.restarts import best_of_restarts, fit_fingerprint
 from coview.runners.threads import ThreadRunner
 
-TRIAL_ITERATIONS = 20  # of each start, before the best one goes on
 FOLD_IN_ITERATIONS = 200
 FOLD_IN_TOLERANCE = 1e-4  # largest movement of a share p(z|d) at which a document is at rest
 
 
 class BaseViewsModel(
-    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    ScoresMixin,
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """Everything but the model itself: input, starts, restarts, folding in, scores.
 
@@ -105,6 +109,12 @@ class BaseViewsModel(
         The objective and its parts, iteration by iteration, and the outcome of each restart.
     view_weights_ : dict of float
         The weights that were used.
+    doc_ids_ : ndarray of str of shape (documents,), or None
+        The ids of the training documents.
+    present_ : ndarray of bool of shape (documents, views)
+        Which views each training document had.
+    recipes_ : dict of Recipe or None
+        How raw documents become the counts of each view, where the views knew it: see `read`.
     view_names_, feature_names_ : tuple of str, dict of ndarray or None
         Names of the views and of their terms.
     term_counts_ : dict of ndarray of shape (terms,)
@@ -167,7 +177,7 @@ class BaseViewsModel(
     # -- fitting ---------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X, y=None, *, labels=None):
+    def fit(self, X, y=None, *, labels=None, checkpoint=None):
         """Fit the model.
 
         Parameters
@@ -179,6 +189,9 @@ class BaseViewsModel(
         labels : array-like of int of shape (documents,), optional
             Documents whose topic is known: its number, or -1 for the others. Their mixtures do
             not move.
+        checkpoint : path or Checkpoint, optional
+            Where to keep the state of the fit, from time to time and on Ctrl-C, so that it can go
+            on later to the same bits: see :class:`coview.Checkpoint`.
 
         Returns
         -------
@@ -187,11 +200,12 @@ class BaseViewsModel(
         with _one_fit_at_a_time(self):
             self._check_parameters()
             views = self._training_views(X)
-            seed = seed_of(self.random_state)
+            keeper = self._keeper(views, labels, checkpoint)
+            seed = keeper.seed
             own, *restarts = np.random.SeedSequence(seed).spawn(1 + self.n_init)
             data, learned = self._prepare_training(views, labels, np.random.default_rng(own))
             try:
-                fit = self._run_restarts(data, restarts, views)
+                fit = best_of_restarts(self, data, views, restarts, keeper)
             except Interrupted as interrupt:  # the last complete state stays usable
                 self._keep(interrupt.fit, data, views, learned, seed)
                 raise
@@ -243,61 +257,14 @@ class BaseViewsModel(
     def _n_slots(self, data: Prepared) -> int:
         return 1
 
-    def _run_restarts(self, data: Prepared, children, views: Views) -> Fit:
-        """The best of `n_init` runs; the first of equals."""
-        total = self.n_init * self.max_iter
-        name = type(self).__name__
-        # one BLAS thread: the number of threads must not change a bit of the result
-        with (
-            ThreadRunner(self.n_jobs) as run,
-            threadpool_limits(1, "blas"),
-            progress_bar(name, total, show=bool(self.verbose)) as advance,
-        ):
-            callbacks = FitCallbacks(self, views, total, lambda p: self._state(p, data))
-            best: Fit | None = None
-            objectives = []
-            for i, child in enumerate(children):
-
-                def on_step(n_iter, problem, values, done=i * self.max_iter):
-                    advance(done + n_iter, f"objective {values.objective:.6g}")
-                    return callbacks.after_iteration(problem)
-
-                tried: list[tuple[str, float]] = []
-                # the problem is handed over, not kept: its arrays are as large as the model's
-                fit = run_em(
-                    self._begin(data, views, run, np.random.default_rng(child), tried),
-                    run,
-                    self._schedule,
-                    self.max_iter,
-                    self.tol,
-                    on_step,
-                )
-                fit.trace.candidates = tried
-                objectives.append(fit.objective)
-                best = fit if best is None or fit.objective > best.objective else best
-            callbacks.end()
-        assert best is not None
-        best.trace.restarts = np.array(objectives)
-        return replace(best, problem=self._finish(best.problem, data))
-
-    def _begin(self, data: Prepared, views: Views, run, rng, tried: list) -> Problem:
-        """The problem from which to run EM: of several starts the best after a few iterations."""
-        best: Fit | None = None
-        starts = list(self._starts(data, views, rng))
-        for name, make in starts:
-            start = make()
-            if start is None:
-                tried.append((name, np.nan))
-                continue
-            problem = self._problem(data, start, rng)
-            if len(starts) == 1:
-                return problem
-            fit = run_em(problem, run, self._schedule, TRIAL_ITERATIONS, 0.0)
-            tried.append((name, fit.objective))
-            best = fit if best is None or fit.objective > best.objective else best
-            del start, problem, fit  # only the best is held while the next one is tried
-        assert best is not None
-        return best.problem
+    def _keeper(self, views: Views, labels, given) -> Keeper:
+        """Where the state of this fit is kept, and its seed: that of the fit it resumes."""
+        checkpoint = as_checkpoint(given)
+        if checkpoint is None:
+            return Keeper(None, "", seed_of(self.random_state))
+        seed = checkpoint.seed()
+        seed = seed_of(self.random_state) if seed is None else seed
+        return Keeper(checkpoint, fit_fingerprint(self, views, labels), seed)
 
     def _starts(self, data: Prepared, views: Views, rng):
         """Pairs of a name and a function that makes the start (None if it is too dear)."""
@@ -333,6 +300,9 @@ class BaseViewsModel(
             **learned,
             **self._state(best.problem, data),
             "view_names_": views.names,
+            "doc_ids_": views.ids,
+            "present_": views.present,
+            "recipes_": views.recipes,
             "feature_names_": views.features,
             "n_features_in_": views.shape[1],
             "term_counts_": term_counts,
@@ -394,13 +364,41 @@ class BaseViewsModel(
 
     # -- new documents ---------------------------------------------------------------------
 
+    def read(self, raw: Mapping[str, Any]) -> Views:
+        """Raw documents (texts, lists of tokens, pictures) as views of this model.
+
+        Parameters
+        ----------
+        raw : dict of list
+            For some of the views made from raw data, the new documents: ``{"en": [text, None]}``.
+            None is an absent view.
+
+        Returns
+        -------
+        Views
+        """
+        check_is_fitted(self)
+        parts = read_raw(self.recipes_, raw)
+        features = {name: self.feature_names_[name] for name in parts["data"]}
+        return Views(**parts, features=features)
+
+    def save(self, path) -> None:
+        """Write the fitted model to one file, without pickle; `coview.load` reads it.
+
+        See :mod:`coview.io` for what is kept.
+        """
+        from coview.io import save
+
+        save(self, path)
+
     def transform(self, X) -> np.ndarray:
         """Fold documents in: their mixtures under the fitted topics.
 
         Parameters
         ----------
-        X : Views, dict of matrices, or a matrix when the model has one view
-            Any subset of the views the model was fitted on.
+        X : Views, dict of matrices or of raw documents, or a matrix when the model has one view
+            Any subset of the views the model was fitted on. ``{"en": ["a text", "another"]}`` is
+            read by the recipe of the view, if it was made from raw data.
 
         Returns
         -------
@@ -437,7 +435,7 @@ class BaseViewsModel(
             )
         views = Views(matrices, present=views.present)
         data = prepare(views, self.scaling_, check_dtype(self.dtype))
-        heldout.warn_of_unseen(data, self.unseen_terms_)
+        warn_of_unseen(data, self.unseen_terms_)
         return replace(data, weights=tuple(self.view_weights_[n] for n in data.names))
 
     def _known_views(self, X) -> Views:
@@ -445,6 +443,8 @@ class BaseViewsModel(
         bare = not isinstance(X, Views | Mapping | list | tuple) or _is_rows(X)
         if bare and len(self.view_names_) == 1:
             return Views({self.view_names_[0]: X})
+        if is_raw(X):
+            X = self.read(X)
         views = X if isinstance(X, Views) else Views(X)
         unknown = [n for n in views.names if n not in self.view_names_]
         if unknown:
@@ -469,51 +469,6 @@ class BaseViewsModel(
     def _fold_in_problem(self, data: Prepared, emissions, start: Start) -> Problem:
         """How new documents hang together; one mixture for all views unless the model says more."""
         return Problem.of(data, emissions, (start.theta,), (0,) * len(data.names))
-
-    # -- scores ----------------------------------------------------------------------------
-
-    def score(self, X, y=None, *, smoothing: float = 0.01) -> float:
-        """Mean log-likelihood of a token, over all views, after folding the documents in.
-
-        Parameters
-        ----------
-        X : as in `transform`
-        y : ignored
-        smoothing : float, default=0.01
-            Share of the corpus distribution mixed into every topic. Words that never occurred
-            in training are left out; a warning gives their share if it is above 1 %.
-        """
-        data = heldout.without_unseen(self._new_data(X), self.unseen_terms_)
-        return self._mean_log_likelihood(data, data, smoothing)
-
-    def perplexity(
-        self, X, *, holdout: float = 0.5, smoothing: float = 0.01, random_state: int = 0
-    ) -> float:
-        """exp of minus the mean log-likelihood of tokens that were not used for folding in.
-
-        A share `holdout` of each document's tokens is set aside at random; the document is folded
-        in on the others. See `score` for `smoothing`.
-        """
-        check_real("holdout", holdout, 0.0, 1.0)
-        data = heldout.without_unseen(self._new_data(X), self.unseen_terms_)
-        seen, held = heldout.split_tokens(data, holdout, seed_of(random_state))
-        return float(np.exp(-self._mean_log_likelihood(seen, held, smoothing)))
-
-    def _mean_log_likelihood(self, seen: Prepared, held: Prepared, smoothing: float) -> float:
-        check_real("smoothing", smoothing, 0.0, 1.0)
-        components = {
-            name: heldout.smoothed(self.components_[name], self.term_counts_[name], smoothing)
-            for name in seen.names
-        }
-        problem, _ = self._fold_in(seen, components)
-        plain = replace(held.cut(columns=False), weights=(1.0,) * len(held.names))
-        problem = replace(problem, blocks=plain.blocks, weights=plain.weights)
-        n_tokens = sum(m.sum(dtype=np.float64) for m in plain.matrices)
-        if n_tokens == 0:
-            raise ValueError("There is nothing to score: no document has a known term.")
-        with ThreadRunner(self.n_jobs) as run:
-            values = em_step(problem, run, "nothing").values
-        return float(values.log_likelihoods.sum() / n_tokens)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -46,7 +46,7 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.model = model
         self.unlabelled = unlabelled
 
-    def fit(self, X, y):
+    def fit(self, X, y, *, checkpoint=None):
         """Fit on labelled and unlabelled documents.
 
         Parameters
@@ -54,6 +54,8 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X : as in the model's `fit`
         y : array-like of shape (documents,)
             Class labels of any type; None, NaN and -1 (see `unlabelled`) stand for unlabelled.
+        checkpoint : path or Checkpoint, optional
+            As in the model's `fit`.
 
         Returns
         -------
@@ -70,7 +72,7 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         topics = np.full(len(y), -1)
         topics[known] = numbers
         self.model_ = clone(self.model).set_params(n_components=len(classes))
-        self.model_.fit(X, labels=topics)
+        self.model_.fit(X, labels=topics, checkpoint=checkpoint)
         self.classes_ = classes
         self.labels_ = classes[self.model_.labels_]
         self.n_features_in_ = self.model_.n_features_in_
@@ -85,6 +87,17 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The class of each document."""
         check_is_fitted(self)
         return self.classes_[self.model_.predict(X)]
+
+    def read(self, raw) -> Any:
+        """Raw documents as views of the model: see the model's own `read`."""
+        check_is_fitted(self)
+        return self.model_.read(raw)
+
+    def save(self, path) -> None:
+        """Write the fitted classifier to one file, without pickle; `coview.load` reads it."""
+        from coview.io import save
+
+        save(self, path)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

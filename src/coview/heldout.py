@@ -6,6 +6,7 @@ out, and their share is reported.
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,10 @@ import scipy.sparse as sp
 
 from coview.data.prepare import Prepared
 from coview.data.validate import DataWarning
+from coview.em.problem import Problem
+from coview.em.step import em_step
+from coview.params import check_real, seed_of
+from coview.runners.threads import ThreadRunner
 
 WORTH_A_WARNING = 0.01  # share of the counts; folds of a cross-validation always lose a little
 
@@ -78,3 +83,57 @@ def _with_values(matrix, values):
     new = sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
     new.eliminate_zeros()
     return new
+
+
+class ScoresMixin:
+    """`score` and `perplexity` of a fitted model."""
+
+    components_: dict[str, np.ndarray]
+    term_counts_: dict[str, np.ndarray]
+    unseen_terms_: dict[str, np.ndarray]
+    n_jobs: int | None
+    _new_data: Callable[..., Prepared]
+    _fold_in: Callable[..., tuple[Problem, Prepared]]
+
+    def score(self, X, y=None, *, smoothing: float = 0.01) -> float:
+        """Mean log-likelihood of a token, over all views, after folding the documents in.
+
+        Parameters
+        ----------
+        X : as in `transform`
+        y : ignored
+        smoothing : float, default=0.01
+            Share of the corpus distribution mixed into every topic. Words that never occurred
+            in training are left out; a warning gives their share if it is above 1 %.
+        """
+        data = without_unseen(self._new_data(X), self.unseen_terms_)
+        return self._mean_log_likelihood(data, data, smoothing)
+
+    def perplexity(
+        self, X, *, holdout: float = 0.5, smoothing: float = 0.01, random_state: int = 0
+    ) -> float:
+        """exp of minus the mean log-likelihood of tokens that were not used for folding in.
+
+        A share `holdout` of each document's tokens is set aside at random; the document is folded
+        in on the others. See `score` for `smoothing`.
+        """
+        check_real("holdout", holdout, 0.0, 1.0)
+        data = without_unseen(self._new_data(X), self.unseen_terms_)
+        seen, held = split_tokens(data, holdout, seed_of(random_state))
+        return float(np.exp(-self._mean_log_likelihood(seen, held, smoothing)))
+
+    def _mean_log_likelihood(self, seen: Prepared, held: Prepared, smoothing: float) -> float:
+        check_real("smoothing", smoothing, 0.0, 1.0)
+        components = {
+            name: smoothed(self.components_[name], self.term_counts_[name], smoothing)
+            for name in seen.names
+        }
+        problem, _ = self._fold_in(seen, components)
+        plain = replace(held.cut(columns=False), weights=(1.0,) * len(held.names))
+        problem = replace(problem, blocks=plain.blocks, weights=plain.weights)
+        n_tokens = sum(m.sum(dtype=np.float64) for m in plain.matrices)
+        if n_tokens == 0:
+            raise ValueError("There is nothing to score: no document has a known term.")
+        with ThreadRunner(self.n_jobs) as run:
+            values = em_step(problem, run, "nothing").values
+        return float(values.log_likelihoods.sum() / n_tokens)

@@ -18,10 +18,10 @@ def test_a_positive_tolerance_stops_early_and_zero_never(rng):
 def test_on_step_is_told_of_each_iteration_and_can_stop_the_run(rng):
     seen = []
 
-    def on_step(n_iter, problem, values):
+    def on_step(problem, values):
         assert isinstance(problem, Problem)
-        seen.append(n_iter)
-        return n_iter == 4
+        seen.append(len(values))
+        return len(values) == 4
 
     fit = run_em(make_case(rng).problem(), serial, max_iter=50, tol=0.0, on_step=on_step)
     assert seen == [1, 2, 3, 4]
@@ -29,8 +29,8 @@ def test_on_step_is_told_of_each_iteration_and_can_stop_the_run(rng):
 
 
 def test_an_interrupted_run_hands_over_its_last_complete_state(rng):
-    def on_step(n_iter, problem, values):
-        if n_iter == 3:
+    def on_step(problem, values):
+        if len(values) == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt) as caught:

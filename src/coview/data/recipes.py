@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib import import_module
+from pathlib import PurePath
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -80,7 +81,26 @@ def is_missing(item: Any) -> bool:
         return True
     if isinstance(item, str):
         return not item.strip()
-    return (isinstance(item, float) and item != item) or type(item).__name__ in ("NAType", "NaTType")
+    if isinstance(item, float):
+        return item != item
+    return type(item).__name__ in ("NAType", "NaTType")
+
+
+def is_raw(X: Any) -> bool:
+    """Whether these are lists of raw documents rather than matrices.
+
+    >>> is_raw({"en": ["a text", None]}), is_raw({"en": [[1, 2]]}), is_raw({"tags": [["a", "b"]]})
+    (True, False, True)
+    """
+    if not isinstance(X, Mapping) or not X:
+        return False
+    return all(isinstance(v, list | tuple) and any(_is_raw_item(i) for i in v) for v in X.values())
+
+
+def _is_raw_item(item: Any) -> bool:
+    if isinstance(item, list | tuple):
+        return bool(item) and all(isinstance(token, str) for token in item)
+    return isinstance(item, str | PurePath)
 
 
 def read_raw(recipes: Mapping[str, Recipe | None], raw: Mapping[str, Iterable[Any]]) -> dict:

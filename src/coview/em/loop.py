@@ -22,6 +22,7 @@ class Fit:
     n_iter: int
     converged: bool
     trace: Trace
+    history: tuple[Values, ...] = ()  # what the trace tells, as the loop knows it
 
 
 class Interrupted(KeyboardInterrupt):
@@ -40,7 +41,8 @@ def run_em(
     schedule: Sequence[Update] = ("both",),
     max_iter: int = 200,
     tol: float = 1e-5,
-    on_step: Callable[[int, Problem, Values], bool | None] | None = None,
+    on_step: Callable[[Problem, list[Values]], bool | None] | None = None,
+    history: Sequence[Values] = (),
 ) -> Fit:
     """Iterate until the objective changes by less than tol of itself, or max_iter times.
 
@@ -48,10 +50,12 @@ def run_em(
     the alternating scheme. A sweep yields the objective *before* its step; so the state that
     is returned is the last one whose objective is known, which takes one more sweep at max_iter.
 
-    `on_step(n_iter, problem, values)` is called after each iteration, with the objective before
-    it; a true answer ends the run.
+    `on_step(problem, values)` is called after each iteration with the new state and the objectives
+    of all states before it; a true answer ends the run. A run that was left at such a moment goes
+    on from there when it is given these values as `history`: it never knows the difference.
     """
-    values: list[Values] = []
+    values = list(history)
+    complete = problem, len(values)  # what belongs together, whenever Ctrl-C comes
     stop = False
     try:
         while True:
@@ -60,16 +64,18 @@ def run_em(
             values.append(step.values)
             _warn_of_a_fall(values, problem)
             if last or _at_rest(values, tol):
-                return _fit(problem, values, tol)
+                return finished(problem, values, tol)
             problem = step.problem  # two generations of arrays at a time, never three
             for update in schedule[1:]:
                 problem = em_step(problem, map_in_order, update).problem
+            complete = problem, len(values)
             if on_step is not None:
-                stop = bool(on_step(len(values), problem, step.values))
+                stop = bool(on_step(problem, values))
     except KeyboardInterrupt as interrupt:
-        if not values:
+        problem, n_iter = complete
+        if not n_iter:
             raise
-        raise Interrupted(_fit(problem, values, tol)) from interrupt
+        raise Interrupted(finished(problem, values[:n_iter], tol)) from interrupt
 
 
 def _warn_of_a_fall(values: list[Values], problem: Problem) -> None:
@@ -87,16 +93,18 @@ def _warn_of_a_fall(values: list[Values], problem: Problem) -> None:
         )
 
 
-def _at_rest(values: list[Values], tol: float) -> bool:
+def _at_rest(values: Sequence[Values], tol: float) -> bool:
     if len(values) < 2 or tol == 0:
         return False
     before, now = values[-2].objective, values[-1].carried_objective
     return abs(now - before) <= tol * abs(now)
 
 
-def _fit(problem: Problem, values: list[Values], tol: float) -> Fit:
+def finished(problem: Problem, values: Sequence[Values], tol: float) -> Fit:
+    """The fit of a run that ended in this state, with these values of its objective."""
     converged = _at_rest(values, tol)
-    return Fit(problem, values[-1].objective, len(values) - 1, converged, Trace.of(values))
+    objective, n_iter = values[-1].objective, len(values) - 1
+    return Fit(problem, objective, n_iter, converged, Trace.of(values), tuple(values))
 
 
 def fold_in(problem: Problem, map_in_order: Callable, max_iter: int, tol: float) -> Problem:

@@ -47,6 +47,15 @@ class Penalty:
         """The penalty of some documents only, for one that is row_local and knows its documents."""
         return self
 
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        """The parameters that `refresh` fits."""
+        return ()
+
+    def with_parameters(self, parameters: tuple[float, ...]) -> "Penalty":
+        """The penalty with parameters that it had before, as a checkpoint kept them."""
+        return self
+
     def refresh(self, thetas: tuple[np.ndarray, ...]) -> "Penalty":
         """The penalty with its own parameters (graph weights, say) fitted to these mixtures."""
         return self

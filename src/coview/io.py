@@ -1,0 +1,325 @@
+"""Model files: one sealed file (`coview.store`) holds everything a fitted model knows.
+
+Parameters, fitted attributes, the trace, the names of the features and the recipes of the views
+are written as JSON and plain arrays, and read back into classes of a fixed list. There is no pickle
+anywhere. A loaded model gives the same bits as the one that was saved.
+
+    model.save("news.coview")
+    model = coview.load("news.coview")
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from dataclasses import fields
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coview.data.recipes import Recipe, recipe_class
+from coview.data.show import plural
+from coview.data.validate import DataWarning
+from coview.em.trace import Trace
+from coview.names import MODEL_NAMES
+from coview.store import DamagedFile, pack_texts, read_header, read_sealed, unpack_texts
+from coview.store import write_sealed as _write_sealed
+
+KIND = "model"
+_CLASSES = {name: f"coview.models.{module}" for module, name in MODEL_NAMES.values()}
+_CLASSES["TopicClassifier"] = "coview.classifier"
+_NUMBERS = "biuf"
+_NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
+_KINDS = ("float", "tuple", "dict", "array", "texts", "trace", "recipe", "model")
+_PRIVATE = ("_n_features_out",)
+
+
+class _NotData(TypeError):
+    """A value that is code, or a whole training set: not for a file."""
+
+
+class _Kept(NamedTuple):
+    """A recipe with its vocabulary."""
+
+    recipe: Recipe
+    features: np.ndarray
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model; an existing file is replaced when the new one is complete.
+
+    Parameters that are no plain data (a graph, a random generator, a model given as `init`) are
+    left out, with a warning: the loaded model has their default values, and predicts the same.
+
+    Parameters
+    ----------
+    model : fitted model
+    path : path
+        By custom with the suffix ``.coview``.
+    """
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    packer = _Packer()
+    header = packer.pack(model)
+    if packer.left_out:
+        warnings.warn(
+            f"Not saved, since it is no plain data: {', '.join(packer.left_out)}. The loaded "
+            "model has the defaults there; what it has learned is complete.",
+            DataWarning,
+            stacklevel=3,
+        )
+    _write_sealed(path, KIND, header, packer.tensors)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that `save` wrote.
+
+    Raises
+    ------
+    DamagedFile
+        If a single bit is not as it was written, if the file is not ours (pickles are refused
+        unread), or if it needs a newer version of coview.
+
+    Examples
+    --------
+    >>> import tempfile, coview
+    >>> model = coview.PLSA(2, random_state=0).fit([[5, 1, 0], [0, 1, 4]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/small.coview")
+    ...     again = coview.load(f"{folder}/small.coview")
+    >>> bool((again.transform([[1, 1, 0]]) == model.transform([[1, 1, 0]])).all())
+    True
+    """
+    header, tensors = read_sealed(path, KIND)
+    try:
+        model = _Unpacker(tensors).unpack(header)
+        _check_model(model)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DamagedFile(f"{path} is no model that coview understands: {error}") from error
+    return model
+
+
+def info(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What the header of a model file tells, without reading its arrays: plain data."""
+    sealed = read_header(path, KIND)
+    header = sealed["header"]
+    inner = header["attributes"]["model_"] if header["class"] == "TopicClassifier" else header
+    return {
+        "class": header["class"],
+        "model": inner["class"],
+        "library_version": sealed["library_version"],
+        "format_version": sealed["format_version"],
+        "params": _Unpacker({}).shallow(inner["params"]),
+        "attributes": sorted(inner["attributes"]),
+        "tensors": len(sealed["sha256"]),
+        "bytes": os.path.getsize(path),
+    }
+
+
+# -- values as JSON and tensors -------------------------------------------------------------------
+
+
+class _Packer:
+    """Values as JSON; arrays go to `tensors`, each once, however often it is referred to."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, np.ndarray] = {}
+        self.left_out: list[str] = []
+        self._seen: dict[int, tuple[np.ndarray, str]] = {}
+
+    def pack(self, value: Any) -> Any:
+        if value is None or isinstance(value, bool | str | int):
+            return value
+        if isinstance(value, np.generic):
+            return self.pack(value.item())
+        if isinstance(value, float):
+            return value if np.isfinite(value) else {"$": "float", "value": str(value)}
+        if isinstance(value, list):
+            return [self.pack(item) for item in value]
+        if isinstance(value, tuple):
+            return {"$": "tuple", "items": [self.pack(item) for item in value]}
+        if isinstance(value, dict):
+            return {"$": "dict", "items": [[k, self.pack(v)] for k, v in self._items(value)]}
+        if isinstance(value, np.ndarray):
+            return self._array(value)
+        if isinstance(value, Trace):
+            return {
+                "$": "trace",
+                "fields": {f.name: self.pack(getattr(value, f.name)) for f in fields(value)},
+            }
+        if isinstance(value, _Kept):
+            return self._recipe(value)
+        if type(value).__name__ in _CLASSES and type(value).__module__.startswith("coview."):
+            return self._model(value)
+        raise _NotData(type(value).__name__)
+
+    def _items(self, value: dict) -> list[tuple[str, Any]]:
+        if not all(isinstance(key, str) for key in value):
+            raise _NotData("a dict whose keys are not texts")
+        return list(value.items())
+
+    def _array(self, array: np.ndarray) -> dict[str, Any]:
+        if array.dtype.kind in _NUMBERS:
+            return {"$": "array", "tensor": self._tensor(array)}
+        texts = array.ravel().tolist()
+        if array.ndim != 1 or not all(isinstance(text, str) for text in texts):
+            raise _NotData(f"an array of {array.dtype}")
+        blob, ends = pack_texts(texts)
+        kind = "O" if array.dtype.kind == "O" else "U"
+        return {"$": "texts", "blob": self._tensor(blob), "ends": self._tensor(ends), "dtype": kind}
+
+    def _tensor(self, array: np.ndarray) -> str:
+        """The name of the tensor; mixtures that several views share are written once."""
+        if id(array) not in self._seen:
+            name = f"t{len(self.tensors):03d}"
+            self.tensors[name] = array
+            self._seen[id(array)] = array, name  # held, so that its id stays its own
+        return self._seen[id(array)][1]
+
+    def _model(self, model: Any) -> dict[str, Any]:
+        state = {n: v for n, v in vars(model).items() if _is_fitted_name(n)}
+        recipes, voters = state.pop("recipes_", {}), state.pop("voters_", None)
+        packed = self._plain(state)
+        features = state.get("feature_names_", {})
+        packed["recipes_"] = self._named(
+            {view: _Kept(r, features[view]) for view, r in recipes.items() if r is not None}
+        )
+        if voters is not None:
+            packed["voters_"] = self._named(voters)
+        params = self._plain(model.get_params(deep=False))
+        name = type(model).__name__
+        return {"$": "model", "class": name, "params": params, "attributes": packed}
+
+    def _named(self, values: dict[str, Any]) -> dict[str, Any]:
+        """One by one, so that one that is code does not cost the others."""
+        return {"$": "dict", "items": [[n, v] for n, v in self._plain(values).items()]}
+
+    def _recipe(self, kept: _Kept) -> dict[str, Any]:
+        try:
+            settings, arrays = kept.recipe.as_data()
+        except ValueError as error:
+            raise _NotData(str(error)) from error
+        return {
+            "$": "recipe",
+            "kind": kept.recipe.kind,
+            "settings": self.pack(settings),
+            "arrays": self.pack(arrays),
+            "features": self.pack(kept.features),
+        }
+
+    def _plain(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Those of the values that are data; the others are noted as left out."""
+        packed = {}
+        for name, value in values.items():
+            try:
+                packed[name] = self.pack(value)
+            except _NotData as error:
+                self.left_out.append(f"{name} ({error})")
+        return packed
+
+
+class _Unpacker:
+    """The way back: only kinds of values that `_Packer` writes, only classes of ours."""
+
+    def __init__(self, tensors: dict[str, np.ndarray]) -> None:
+        self._tensors = tensors
+
+    def unpack(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.unpack(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        if value["$"] not in _KINDS:
+            raise ValueError(f"it holds a value of the kind {value['$']!r}")
+        return getattr(self, f"_{value['$']}")(value)
+
+    def shallow(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Parameters for display: arrays by their kind only."""
+        return {n: v if not isinstance(v, dict) else self._brief(v) for n, v in params.items()}
+
+    def _brief(self, value: dict) -> Any:
+        return "<array>" if value["$"] in ("array", "texts") else self.unpack(value)
+
+    def _float(self, value: dict) -> float:
+        return _NON_FINITE[value["value"]]
+
+    def _tuple(self, value: dict) -> tuple:
+        return tuple(self.unpack(item) for item in value["items"])
+
+    def _dict(self, value: dict) -> dict:
+        return {key: self.unpack(item) for key, item in value["items"]}
+
+    def _array(self, value: dict) -> np.ndarray:
+        return self._tensors[value["tensor"]]
+
+    def _texts(self, value: dict) -> np.ndarray:
+        texts = unpack_texts(self._tensors[value["blob"]], self._tensors[value["ends"]])
+        if value["dtype"] == "U":
+            return np.array(texts, dtype=str)
+        array = np.empty(len(texts), dtype=object)
+        array[:] = texts
+        return array
+
+    def _trace(self, value: dict) -> Trace:
+        known = {f.name for f in fields(Trace)}
+        return Trace(**{n: self.unpack(v) for n, v in value["fields"].items() if n in known})
+
+    def _recipe(self, value: dict) -> Recipe:
+        parts = (self.unpack(value[name]) for name in ("settings", "arrays", "features"))
+        return recipe_class(value["kind"]).from_data(*parts)
+
+    def _model(self, value: dict) -> Any:
+        if value["class"] not in _CLASSES:
+            raise ValueError(f"it is of the class {value['class']!r}, which is not a model")
+        cls = getattr(import_module(_CLASSES[value["class"]]), value["class"])
+        known = inspect.signature(cls).parameters
+        params = {n: self.unpack(v) for n, v in value["params"].items() if n in known}
+        model = cls(**params)
+        for name, attribute in value["attributes"].items():
+            if not _is_fitted_name(name):
+                raise ValueError(f"it has an attribute {name!r}")
+            setattr(model, name, self.unpack(attribute))
+        if hasattr(model, "recipes_"):  # views without a recipe were not written
+            model.recipes_ = {view: model.recipes_.get(view) for view in model.view_names_}
+        return model
+
+
+def _is_fitted_name(name: str) -> bool:
+    return name in _PRIVATE or (name.endswith("_") and not name.startswith("_"))
+
+
+# -- what a model must be -------------------------------------------------------------------------
+
+
+def _check_model(model: Any) -> None:
+    """Arrays that fit together and are what they say: checksums do not know that."""
+    if type(model).__name__ == "TopicClassifier":
+        _check_model(model.model_)
+        if len(model.classes_) != model.model_.n_components:
+            raise ValueError(f"it has {plural(len(model.classes_), 'class')} for other topics")
+        return
+    n_topics = model._n_features_out
+    if tuple(model.components_) != model.view_names_:
+        raise ValueError("its views and topics have different names")
+    for view, p_w_z in model.components_.items():
+        names, counts = model.feature_names_[view], model.term_counts_[view]
+        widths = {p_w_z.shape[1], len(counts), p_w_z.shape[1] if names is None else len(names)}
+        if p_w_z.shape[0] != n_topics or len(widths) > 1:
+            raise ValueError(f"the sizes of the arrays of view {view!r} differ")
+        _check_shares(p_w_z, f"topics of view {view!r}", or_zero=True)
+    for theta in (model.doc_topic_, *model.view_doc_topic_.values()):
+        if theta.shape != (len(model.labels_), n_topics):
+            raise ValueError("its mixtures have another size than its labels")
+        _check_shares(theta, "mixtures")
+
+
+def _check_shares(rows: np.ndarray, what: str, or_zero: bool = False) -> None:
+    sums = rows.sum(axis=1, dtype=np.float64)
+    fine = np.abs(sums - 1) < 1e-3
+    if or_zero:  # a topic without any counts has no words
+        fine |= sums == 0
+    if not (fine.all() and np.isfinite(rows).all() and (rows >= 0).all()):
+        raise ValueError(f"its {what} are not probabilities")

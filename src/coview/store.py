@@ -1,0 +1,263 @@
+"""Sealed files: arrays and a JSON header in one safetensors file that notices any damage.
+
+A file holds tensors and, in the metadata of safetensors, a header: JSON with the kind of the file,
+its version, what the caller gives, and the SHA-256 of each tensor (of its type, shape and bytes);
+the SHA-256 of that JSON lies beside it. Nothing is ever unpickled or evaluated. Checksums find
+accidents, not attackers: who can rewrite a file can rewrite its checksums.
+
+Writing is atomic: the file is written beside its place, flushed to the disk and moved there, so a
+full disk, a crash or a kill leaves the old file or the new one, never a mixture.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import contextmanager, suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coview import __version__
+
+FORMAT = "coview"
+FORMAT_VERSION = 1  # of the files written
+MIN_READER = 1  # the lowest version that can read what is written
+LARGEST_HEADER = 100_000_000
+STALE_SECONDS = 600  # a temporary file that has not grown for so long has lost its writer
+
+# how files begin that people take for models
+_FOREIGN = {
+    b"\x80": "a pickle, which can run code when it is read: it is refused. Fit the model again "
+    "and save it with model.save(path)",
+    b"PK": "a zip archive (a joblib or skops file, or a NumPy .npz?)",
+    b"\x1f\x8b": "a gzip file",
+    b"\x89HDF": "an HDF5 file",
+    b"\x93NUMPY": "a NumPy array",
+    b"BZh": "a bzip2 file",
+    b"\xfd7zXZ": "an xz file",
+}
+
+
+class DamagedFile(ValueError):
+    """A file that is not what it should be: truncated, altered, of another kind or too new."""
+
+
+# -- writing --------------------------------------------------------------------------------------
+
+
+def write_sealed(
+    path: str | os.PathLike[str],
+    kind: str,
+    header: Mapping[str, Any],
+    tensors: Mapping[str, np.ndarray],
+) -> None:
+    """Write a sealed file, replacing what is there when all of it is on the disk."""
+    from safetensors.numpy import save_file
+
+    # in native byte order and one piece: what safetensors writes is what is checked later
+    arrays = {name: np.asarray(array, order="C") for name, array in tensors.items()}
+    sealed = {
+        "kind": kind,
+        "format_version": FORMAT_VERSION,
+        "min_reader": MIN_READER,
+        "library_version": __version__,
+        "header": header,
+        "sha256": {name: tensor_digest(array) for name, array in arrays.items()},
+    }
+    text = json.dumps(sealed, allow_nan=False, separators=(",", ":"))
+    metadata = {"format": FORMAT, "sealed": text, "sha256": _digest(text.encode())}
+    with replacing(path) as beside:
+        save_file(arrays, beside, metadata)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]):
+    """Yields a path beside `path` to write to; moves it there at the end, or removes it."""
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder; give the name of a file.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {target.parent} to write {target.name} to.")
+    _remove_stale(target)
+    beside = target.with_name(f".{target.name}.{os.getpid()}-{time.monotonic_ns():x}.tmp")
+    try:
+        yield beside
+        _flush(beside)
+        os.replace(beside, target)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
+    _flush_folder(target.parent)
+
+
+def _remove_stale(target: Path) -> None:
+    """What a killed writer left behind."""
+    for old in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+        with suppress(OSError):
+            if time.time() - old.stat().st_mtime > STALE_SECONDS:
+                old.unlink()
+
+
+def _flush(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _flush_folder(folder: Path) -> None:
+    """So that the new name survives a power cut; not every system can do that for folders."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def tensor_digest(array: np.ndarray) -> str:
+    """SHA-256 of an array's type, shape and bytes.
+
+    >>> tensor_digest(np.zeros(2)) == tensor_digest(np.zeros((2, 1)))
+    False
+    """
+    digest = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())
+    digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+# -- reading --------------------------------------------------------------------------------------
+
+
+def read_sealed(
+    path: str | os.PathLike[str], kind: str
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The header and the tensors of a sealed file; DamagedFile if anything is not as written."""
+    path = Path(path)
+    sealed = read_header(path, kind)
+    try:
+        tensors = _read_tensors(path)
+    except MemoryError as error:
+        raise MemoryError(f"Not enough memory to read {path}.") from error
+    except Exception as error:  # safetensors has its own exceptions, and numpy others
+        raise _damaged(path, str(error)) from error
+    if tensors.keys() != sealed["sha256"].keys():
+        raise _damaged(path, "it lacks tensors, or has some that its header does not list")
+    for name, digest in sealed["sha256"].items():
+        if tensor_digest(tensors[name]) != digest:
+            raise _damaged(path, f"the checksum of {name!r} is wrong")
+    return sealed["header"], tensors
+
+
+def _read_tensors(path: Path) -> dict[str, np.ndarray]:
+    from safetensors import safe_open
+
+    with safe_open(path, framework="numpy") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+
+def read_header(path: str | os.PathLike[str], kind: str | None = None) -> dict[str, Any]:
+    """What the header of a sealed file says, with its own checksum verified; no tensor is read."""
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, not a coview file.")
+    metadata = _metadata(path)
+    if metadata.get("format") != FORMAT or not {"sealed", "sha256"} <= metadata.keys():
+        raise DamagedFile(f"{path} is a safetensors file, but not one that coview wrote.")
+    text = metadata["sealed"]
+    if _digest(text.encode()) != metadata["sha256"]:
+        raise _damaged(path, "the checksum of its header is wrong")
+    sealed = json.loads(text)
+    if sealed["min_reader"] > FORMAT_VERSION:
+        raise DamagedFile(
+            f"{path} was written by coview {sealed['library_version']}, in a format that this "
+            f"version ({__version__}) cannot read: update coview."
+        )
+    if kind is not None and sealed["kind"] != kind:
+        raise DamagedFile(f"{path} holds a {sealed['kind']}; a {kind} was expected.")
+    return sealed
+
+
+def _metadata(path: Path) -> dict[str, str]:
+    """The metadata of a safetensors file, read without trusting any of its sizes."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        start = file.read(8)
+        _check_start(path, start)
+        length = int.from_bytes(start, "little")
+        if length > min(size - 8, LARGEST_HEADER):
+            raise _damaged(path, "it ends within its header")
+        raw = file.read(length).rstrip(b" ")
+    try:
+        parsed = json.loads(raw)
+        canonical = json.dumps(parsed, ensure_ascii=False, separators=(",", ":")).encode()
+        metadata = parsed["__metadata__"]
+        ends = [part["data_offsets"][1] for name, part in parsed.items() if name != "__metadata__"]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise _damaged(path, "its header cannot be read") from error
+    # a byte that JSON does not mind is a damaged byte all the same
+    if canonical != raw or not all(isinstance(v, str) for v in metadata.values()):
+        raise _damaged(path, "its header has been altered")
+    if size != 8 + length + max(ends, default=0):
+        raise _damaged(path, f"it has {size:,} bytes; its header tells of another size")
+    return metadata
+
+
+def _check_start(path: Path, start: bytes) -> None:
+    foreign = next((what for magic, what in _FOREIGN.items() if start.startswith(magic)), None)
+    # a pickle begins with 0x80, and so does a header of 128 bytes: that then has zeros after it
+    if foreign and not (start[:1] == b"\x80" and start[2:] == bytes(6)):
+        raise DamagedFile(f"{path} is not a coview file but {foreign}.")
+    if len(start) < 8 or start.lstrip()[:1] in (b"{", b"[", b"<"):
+        raise DamagedFile(
+            f"{path} is not a coview file (it has {path.stat().st_size:,} bytes and begins "
+            f"with {start!r})."
+        )
+
+
+def _damaged(path: Path, why: str) -> DamagedFile:
+    return DamagedFile(
+        f"{path} is damaged: {why}. Take it from a backup, or write it again with coview."
+    )
+
+
+# -- texts as tensors -----------------------------------------------------------------------------
+
+
+def pack_texts(texts: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Texts as one array of UTF-8 bytes and the places where they end.
+
+    >>> blob, ends = pack_texts(["a", "bé"])
+    >>> ends.tolist(), unpack_texts(blob, ends)
+    ([1, 4], ['a', 'bé'])
+    """
+    parts = [text.encode() for text in texts]
+    ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
+    return np.frombuffer(b"".join(parts), np.uint8), ends
+
+
+def unpack_texts(blob: np.ndarray, ends: np.ndarray) -> list[str]:
+    """What `pack_texts` packed; ValueError if the places make no sense."""
+    bounds = [0, *ends.tolist()]
+    if any(a > b for a, b in pairwise(bounds)) or bounds[-1] != len(blob):
+        raise ValueError("The ends of packed texts do not fit their bytes.")
+    data = blob.tobytes()
+    return [data[a:b].decode() for a, b in pairwise(bounds)]
+
+
+def fingerprint(arrays: Iterable[np.ndarray], *texts: str) -> str:
+    """One SHA-256 of arrays and texts, in order: tells whether two things are the same."""
+    digest = hashlib.sha256("\0".join(texts).encode())
+    for array in arrays:
+        digest.update(tensor_digest(array).encode())
+    return digest.hexdigest()
