@@ -1,0 +1,1 @@
+"""Importers: the publishers' own archives become views folders."""
