@@ -135,6 +135,13 @@ class GraphSmoothness(Penalty):
         )
         return (self._safe(expected, old, new, present) if self.safeguard else new,)
 
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        return self.weights
+
+    def with_parameters(self, parameters: tuple[float, ...]) -> "GraphSmoothness":
+        return replace(self, weights=tuple(parameters))
+
     def refresh(self, thetas: tuple[np.ndarray, ...]) -> "GraphSmoothness":
         if self.exponent is None or len(self.graphs) == 1:
             return self
