@@ -81,6 +81,39 @@ def test_an_extra_graph_takes_part(views):
     assert set(model.graph_weights_) == {*views.names, "links"}
 
 
+def pairs_of(n_docs, n_pairs):
+    """A graph that joins the first documents two by two, and leaves the others alone."""
+    i = np.arange(0, 2 * n_pairs, 2)
+    ends = np.append(i, i + 1), np.append(i + 1, i)
+    return sp.csr_array((np.ones(2 * n_pairs), ends), shape=(n_docs, n_docs))
+
+
+@pytest.mark.parametrize("n_pairs", [3, 45])
+def test_a_graph_that_wins_because_it_joins_next_to_nothing_is_reported(views, n_pairs):
+    twins = views[np.repeat(np.arange(45), 2)]  # equal documents have equal mixtures
+    model = MGGM(3, 5, graphs={"view_1": pairs_of(90, n_pairs)}, random_state=0)
+    words = r"graph 'view_1' has 100% of the weight, .* 90 of 90 documents are alone .* exponent"
+    with pytest.warns(DataWarning, match=words) as caught:
+        model.fit(twins)
+    assert len(caught) == 1
+    assert model.graph_weights_["view_1"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("alone", [0, 30])  # documents that lack the view are no reason to warn
+def test_a_graph_that_wins_because_it_knows_the_clusters_is_not_reported(views, alone):
+    joined = np.where(np.arange(90) < alone, -1, views.labels)
+    same = (joined[:, None] == joined) & (joined >= 0) & ~np.eye(90, dtype=bool)
+    graphs = {"view_1": same.astype(float)}
+    model = MGGM(3, 5, graphs=graphs, init=views.labels, random_state=0).fit(views)
+    assert model.graph_weights_["view_1"] == pytest.approx(1)
+
+
+def test_without_strength_no_graph_is_reported(views):
+    graphs = {"view_1": pairs_of(90, 3)}
+    model = MGGM(3, 5, graphs=graphs, strength=0.0, init=views.labels, **FIXED).fit(views)
+    assert model.graph_weights_["view_1"] == pytest.approx(1)
+
+
 @pytest.mark.parametrize("monotone", [False, True])
 def test_the_trace_has_both_values_around_a_refresh(views, monotone):
     trace = MGGM(3, 5, monotone=monotone, init=views.labels, **FIXED).fit(views).trace_

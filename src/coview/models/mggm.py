@@ -22,7 +22,11 @@ Then the weights of the graphs, from the new mixtures, with T_v = Tr(H' L_v H) a
 so that graphs that agree with the clusters count more. Literally, these weights sum to less than
 one unless one graph takes all, which weakens the graph term; `normalize_graph_weights=True` makes
 them sum to one. A change of mu changes the objective itself: values before and after it are not
-compared, and `fit` stops when the objective at fixed weights and the assignments have come to rest.
+compared, and `fit` stops when the objective at fixed weights has come to rest.
+
+Small traces win, whatever the reason: the graph of a view that few documents have, or one that
+joins equal documents only, has a trace near 0 and takes all weight without smoothing anything.
+`fit` warns where that has happened.
 
 The paper starts from ConcatLTM, which is `init="ltm"` here; the default tries several starts.
 Labels are read off by k-means on the mixtures. Start, read-out and stopping carry most of the
@@ -32,14 +36,18 @@ Where the code is: (14) is `FactoredTopics.m_step`; (15), (10) and (11)
 `em.smoothness.GraphSmoothness`.
 """
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from coview.base import BaseViewsModel
 from coview.data.prepare import Prepared
+from coview.data.show import plural, quoted
+from coview.data.validate import DataWarning
 from coview.data.views import Views
 from coview.em.emissions import factored_emissions
 from coview.em.problem import Problem
@@ -49,6 +57,9 @@ from coview.models.dual_plsa import factor_attributes
 from coview.models.ltm import LTM, graph_strength, view_graph
 from coview.params import by_view, check_choice, check_int, check_real
 from coview.runners.threads import effective_threads
+
+SMOOTH = 0.1  # times as rough as any other graph, or less: the winner is one by a wide margin
+SMALL_PART = 20  # documents: a graph of parts with fewer says little about clusters
 
 
 class MGGM(BaseViewsModel):
@@ -220,7 +231,43 @@ class MGGM(BaseViewsModel):
             n_threads=effective_threads(self.n_jobs),
         )
 
+    def _finish(self, problem: Problem, data: Prepared) -> Problem:
+        assert isinstance(problem.penalty, GraphSmoothness)
+        _warn_of_an_idle_graph(problem.penalty, problem.mixtures[0], tuple(data.coupling))
+        return problem
+
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
         assert isinstance(problem.penalty, GraphSmoothness)
         named = dict(zip(data.coupling, map(float, problem.penalty.weights), strict=True))
         return {"graph_weights_": named, **factor_attributes(problem, data)}
+
+
+def _warn_of_an_idle_graph(penalty: GraphSmoothness, theta: np.ndarray, names) -> None:
+    """Say so where all weight is with a graph that is smooth because it joins next to nothing.
+
+    A graph whose parts are the clusters is as smooth, and rightly so; hence the look at its parts.
+    """
+    traces, best = penalty.traces(theta), int(np.argmax(penalty.weights))
+    others = np.delete(traces, best)
+    if penalty.strength == 0 or not len(others) or traces[best] >= SMOOTH * others.min():
+        return
+    n_small, size = _in_small_parts(penalty.graphs[best], *theta.shape)
+    if 2 * n_small < len(theta):
+        return
+    share = penalty.weights[best] / sum(penalty.weights)
+    warnings.warn(
+        f"The graph {quoted(names[best])} has {share:.0%} of the weight, since its roughness is "
+        f"{traces[best]:.3g} and that of the others at least {others.min():.3g}. But "
+        f"{n_small:,} of {plural(len(theta), 'document')} are alone or in parts of fewer than "
+        f"{size} there: it smooths next to nothing, and keeps the others from it. Give a denser "
+        "graph in its place (graphs=, n_neighbors=), or lower exponent, which spreads the weight.",
+        DataWarning,
+        stacklevel=6,
+    )
+
+
+def _in_small_parts(graph: sp.csr_array, n_docs: int, n_topics: int) -> tuple[int, int]:
+    """How many documents are in parts much smaller than a cluster, and what that means."""
+    part = connected_components(graph, directed=False)[1]
+    small = min(SMALL_PART, max(2, n_docs // (2 * n_topics)))
+    return int((np.bincount(part)[part] < small).sum()), small
