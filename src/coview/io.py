@@ -181,12 +181,12 @@ class _Packer:
 
     def _model(self, model: Any) -> dict[str, Any]:
         state = {n: v for n, v in vars(model).items() if _is_fitted_name(n)}
-        recipes, voters = state.pop("recipes_", {}), state.pop("voters_", None)
+        recipes, voters = state.pop("recipes_", None), state.pop("voters_", None)
         packed = self._plain(state)
-        features = state.get("feature_names_", {})
-        packed["recipes_"] = self._named(
-            {view: _Kept(r, features[view]) for view, r in recipes.items() if r is not None}
-        )
+        if recipes is not None:
+            names = state["feature_names_"]
+            kept = {view: _Kept(r, names[view]) for view, r in recipes.items() if r is not None}
+            packed["recipes_"] = self._named(kept)
         if voters is not None:
             packed["voters_"] = self._named(voters)
         params = self._plain(model.get_params(deep=False))

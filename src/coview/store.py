@@ -88,7 +88,10 @@ def replacing(path: str | os.PathLike[str]):
     _remove_stale(target)
     beside = target.with_name(f".{target.name}.{os.getpid()}-{time.monotonic_ns():x}.tmp")
     try:
+        beside.touch(exist_ok=False)
+        mode = beside.stat().st_mode
         yield beside
+        beside.chmod(mode)  # as the umask wants it; some writers make files for their owner only
         _flush(beside)
         os.replace(beside, target)
     except BaseException:
@@ -203,12 +206,13 @@ def _metadata(path: Path) -> dict[str, str]:
         canonical = json.dumps(parsed, ensure_ascii=False, separators=(",", ":")).encode()
         metadata = parsed["__metadata__"]
         ends = [part["data_offsets"][1] for name, part in parsed.items() if name != "__metadata__"]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        whole = 8 + length + max(ends, default=0)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(path, "its header cannot be read") from error
     # a byte that JSON does not mind is a damaged byte all the same
     if canonical != raw or not all(isinstance(v, str) for v in metadata.values()):
         raise _damaged(path, "its header has been altered")
-    if size != 8 + length + max(ends, default=0):
+    if size != whole:
         raise _damaged(path, f"it has {size:,} bytes; its header tells of another size")
     return metadata
 
