@@ -1,8 +1,11 @@
 """Search of one view with another, judged by where the right item comes."""
 
 import numpy as np
+from scipy.special import rel_entr
 
 from coview.params import check_choice
+
+KINDS = ("hellinger", "cosine", "correlation", "jensen-shannon")
 
 
 def similarity(
@@ -13,8 +16,10 @@ def similarity(
     Parameters
     ----------
     queries, gallery : ndarray of shape (n, topics)
-    kind : {"hellinger", "cosine", "correlation"}, default="hellinger"
-        Inner product of square roots; cosine; or cosine after subtracting `centre`.
+    kind : {"hellinger", "cosine", "correlation", "jensen-shannon"}, default="hellinger"
+        Inner product of square roots; cosine; cosine after subtracting `centre`; or 1 minus the
+        Jensen-Shannon divergence in bits, which is 1 for equal mixtures and 0 for mixtures that
+        share no topic.
     centre : pair of ndarray of shape (topics,), optional
         What "correlation" subtracts from queries and gallery: the mean mixture of the training
         documents in each view. By default the means of the arrays given.
@@ -22,8 +27,17 @@ def similarity(
     Returns
     -------
     ndarray of shape (n_queries, n_gallery)
+
+    Examples
+    --------
+    >>> mixtures = np.array([[1.0, 0.0], [0.5, 0.5]])
+    >>> similarity(mixtures, mixtures, kind="jensen-shannon").round(2)
+    array([[1.  , 0.69],
+           [0.69, 1.  ]])
     """
-    check_choice("kind", kind, ["hellinger", "cosine", "correlation"])
+    check_choice("kind", kind, KINDS)
+    if kind == "jensen-shannon":
+        return np.array([_jensen_shannon(query, gallery) for query in queries])
     if kind == "hellinger":
         return np.sqrt(queries) @ np.sqrt(gallery).T
     if kind == "correlation":
@@ -46,3 +60,12 @@ def match_ranks(scores: np.ndarray) -> np.ndarray:
 def _unit(rows):
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
+
+
+def _jensen_shannon(query, gallery):
+    """1 - JS of one query and each row, in double precision; rows are brought to sum one."""
+    p = query / query.sum(dtype=np.float64)
+    q = gallery / gallery.sum(axis=1, keepdims=True, dtype=np.float64)
+    mean = (p + q) / 2
+    terms = rel_entr(p, mean) + rel_entr(q, mean)
+    return 1 - np.maximum(terms.sum(axis=1), 0) / (2 * np.log(2))
