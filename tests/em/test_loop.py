@@ -57,6 +57,7 @@ def test_the_trace_has_the_parts_of_the_objective(rng):
     np.testing.assert_array_equal(trace.objective, trace.log_likelihood.sum(axis=1) - trace.penalty)
     assert trace.start_objective < trace.objective[0]
     assert (trace.n_floored == 0).all()
+    assert trace.roughness is None  # there is no graph
 
 
 def test_a_word_that_no_topic_has_is_floored_and_counted(rng):

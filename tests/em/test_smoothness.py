@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coview.data.graphs import knn_graph
 from coview.em import smoothness
+from coview.em.loop import run_em
 from coview.em.penalty import Penalty
 from coview.em.smoothness import GraphSmoothness, graph_weights, roughness, smooth
 from coview.em.step import em_step
@@ -258,9 +259,16 @@ def test_roughness_vanishes_at_agreement_exactly(rng):
     ("rows", "expected"),
     [([[1, 0], [0, 1]], np.inf), ([[1, 0], [1, 0]], 0.0), ([[1, 0], [0.5, 0.5]], np.inf)],
 )
-def test_the_divergence_is_infinite_where_a_share_meets_a_zero(rows, expected):
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_the_divergence_is_infinite_where_a_share_meets_a_zero(rows, expected, dtype):
     pair = sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
-    assert GraphSmoothness((pair,), 1.0).kl_roughness(np.array(rows, float)) == expected
+    assert GraphSmoothness((pair,), 1.0).kl_roughness(np.array(rows, dtype)) == expected
+
+
+def test_a_graph_without_weight_adds_no_divergence():
+    pair = sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    penalty = GraphSmoothness((pair, pair), 1.0, weights=(0.0, 0.0))
+    assert penalty.kl_roughness(np.eye(2)) == 0
 
 
 @pytest.mark.parametrize("exponent", [0.05, 0.2, 0.5, 0.8, 0.95, 0.98])
@@ -340,6 +348,21 @@ def test_ten_iterations_of_ltm(rng, lam, pins):
         np.testing.assert_allclose(found.mixtures[0], theta, atol=1e-9)
         np.testing.assert_allclose(found.emissions[0].by_term[:, :3].T, p_w_z, atol=1e-9)
         assert objective == pytest.approx(value, rel=1e-9)
+
+
+def test_the_trace_reports_the_divergences_between_neighbours(rng):
+    case = make_case(rng, n_docs=30)
+    arrays = [random_graph(rng, 30, 0.2) for _ in range(2)]
+    penalty = GraphSmoothness(tuple(map(sp.csr_array, arrays)), 1.0, exponent=0.5)
+    problem = case.factored(penalty=penalty)
+    expected = [
+        ltm.symmetric_kl_roughness(
+            found.mixtures[0], mggm.mixed_graph(arrays, found.penalty.weights)
+        )
+        for found, _ in walk(problem, 5)
+    ]
+    trace = run_em(problem, serial, max_iter=5, tol=0.0).trace
+    np.testing.assert_allclose(trace.roughness, expected, rtol=1e-9)
 
 
 @strengths

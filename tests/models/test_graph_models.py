@@ -1,5 +1,7 @@
 """LTM and MGGM: reductions, graphs of one's own, pins, weights."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -141,6 +143,22 @@ def test_threads_share_the_solve_and_change_no_bit(monkeypatch, model, monotone)
     for other in others:
         assert other.objective_ == one.objective_
         np.testing.assert_array_equal(other.doc_topic_, one.doc_topic_)
+
+
+def test_the_divergence_between_neighbours_is_in_the_trace(views):
+    model = LTM(3, init=views.labels, n_neighbors=3, **FIXED).fit(views.select("view_0"))
+    assert model.trace_.roughness.shape == model.trace_.penalty.shape
+    assert np.isfinite(model.trace_.roughness).all()
+    again = pickle.loads(pickle.dumps(model)).trace_
+    np.testing.assert_array_equal(again.roughness, model.trace_.roughness)
+
+
+def test_a_pin_beside_another_topic_makes_it_infinite(views):
+    labels = np.where(np.arange(90) < 2, np.arange(90), -1)
+    path = sp.diags_array([np.ones(89), np.ones(89)], offsets=[-1, 1], format="csr")
+    model = LTM(3, graph=path, init="random", **FIXED).fit(views.select("view_0"), labels=labels)
+    assert (model.trace_.roughness == np.inf).all()
+    assert np.isfinite(model.trace_.penalty).all()
 
 
 def test_pinned_documents_pull_their_neighbours(views):

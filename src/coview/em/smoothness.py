@@ -9,7 +9,7 @@ the penalty of mixtures P (documents, topics) is lambda R, as in Eq. 4 with the 
     R = 1/2 sum_is E_is |P_i - P_s|^2 = Tr(P' L P) = sum_t mu_t Tr(P' L^t P).                 (7)
 
 R of Eq. 3, with symmetric Kullback-Leibler divergences, is infinite as soon as one of two
-neighbours has a zero; it is there to be reported.
+neighbours has a zero; it is reported, in `trace_.roughness`, and no more.
 
 Steps. With expected counts V (documents, topics) and Omega = diag(row sums of V),
 
@@ -117,9 +117,13 @@ class GraphSmoothness(Penalty):
 
     def kl_roughness(self, theta: np.ndarray) -> float:
         """R of Eq. 3 on the mixture of graphs; infinite where a share meets a zero."""
-        from coview.kernels.graph import kl_roughness
+        from coview.kernels.roughness import kl_roughness
 
-        return kl_roughness(*_arrays(self.graph), theta)
+        theta = np.ascontiguousarray(theta, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            logs = np.log(theta)
+        parts = zip(self.graphs, self.weights, strict=True)
+        return sum((w * kl_roughness(*_arrays(g), theta, logs) for g, w in parts if w > 0), 0.0)
 
     def value(self, thetas: tuple[np.ndarray, ...], present: np.ndarray) -> float:
         if self.strength == 0:
@@ -170,7 +174,7 @@ def roughness(theta: np.ndarray, graph: sp.csr_array) -> float:
     >>> roughness(np.eye(2), sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]])))
     2.0
     """
-    from coview.kernels.graph import roughness
+    from coview.kernels.roughness import roughness
 
     return roughness(*_arrays(graph), theta)
 

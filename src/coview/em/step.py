@@ -33,6 +33,7 @@ class Values:
     penalty: float
     n_floored: int  # observed words whose p(w|d) had to be floored
     carried_penalty: float | None = None  # under the penalty's parameters before their refresh
+    roughness: float | None = None  # over the edges of a graph, where there is one
 
     @property
     def objective(self) -> float:
@@ -73,7 +74,7 @@ def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -
     values = sum(map_in_order(work, problem.blocks), Values(np.zeros(len(problem.slots)), 0.0, 0))
     values = replace(values, carried_penalty=problem.carried_penalty)
     if not problem.penalty.row_local:
-        values = replace(values, penalty=problem.penalty.value(problem.mixtures, problem.present))
+        values = _with_penalty(values, problem)
     after = problem
     if ratios is not None:
         after = replace(after, emissions=_move_emissions(problem, ratios, map_in_order))
@@ -82,6 +83,14 @@ def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -
             _move_thetas(problem.penalty, new_thetas, problem, slice(None))
         after = _refreshed(replace(after, thetas=new_thetas))
     return Step(values, after)
+
+
+def _with_penalty(values: Values, problem: Problem) -> Values:
+    """With the value of a penalty across documents, and what it has to report."""
+    penalty = problem.penalty.value(problem.mixtures, problem.present)
+    report = getattr(problem.penalty, "kl_roughness", None)
+    roughness = None if report is None else report(problem.mixtures[0])
+    return replace(values, penalty=penalty, roughness=roughness)
 
 
 def _refreshed(problem: Problem) -> Problem:

@@ -28,6 +28,10 @@ class Trace:
     candidates : list of (str, float)
         The starts that were tried in the restart that was kept, each with its objective after a few
         iterations, and starts left out, with NaN.
+    roughness : ndarray of shape (n_iter,), or None in models without a graph
+        How much mixtures differ between neighbours by the symmetric Kullback-Leibler divergence
+        (Eq. 3 of Wang et al., 2017), under the current weights of the graphs. Infinite where one of
+        two neighbours has a share of 0; only the quadratic one is in the objective, as `penalty`.
     """
 
     objective: np.ndarray
@@ -38,6 +42,7 @@ class Trace:
     start_objective: float
     restarts: np.ndarray = field(default_factory=lambda: np.empty(0))
     candidates: list[tuple[str, float]] = field(default_factory=list)
+    roughness: np.ndarray | None = None
 
     @classmethod
     def of(cls, values) -> "Trace":
@@ -53,7 +58,12 @@ class Trace:
             ),
             n_floored=np.array([v.n_floored for v in later], dtype=np.int64),
             start_objective=first.objective,
+            roughness=_or_none([v.roughness for v in later]),
         )
 
     def __len__(self) -> int:
         return len(self.objective)
+
+
+def _or_none(numbers) -> np.ndarray | None:
+    return None if None in numbers else np.array(numbers, dtype=np.float64)
