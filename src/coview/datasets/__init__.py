@@ -1,7 +1,61 @@
-"""Data sets: built from what is installed, or drawn with planted topics."""
+"""Data sets: built from what is installed, drawn with planted topics, or those of the papers."""
 
-from coview.datasets.digits import load_digits_views
-from coview.datasets.python_api import load_python_api
-from coview.datasets.synthetic import make_views
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["load_digits_views", "load_python_api", "make_views"]
+# Where the public names live. They are imported on first use: scikit-learn alone takes a second,
+# and `coview data list` should not.
+_HOMES = {
+    "load_digits_views": "digits",
+    "load_python_api": "python_api",
+    "make_views": "synthetic",
+    "DATASETS": "registry",
+    "Dataset": "registry",
+    "data_home": "home",
+    "load_dataset": "papers",
+    "load_documents": "papers",
+    "load_mfeat": "papers",
+    "load_reuters1200": "papers",
+    "load_reuters": "papers",
+    "load_20newsgroups": "papers",
+    "load_newsgv2": "newsgroups",
+    "load_newsgv4": "newsgroups",
+    "load_webkb": "papers",
+    "load_cora": "papers",
+    "load_wikipedia": "papers",
+    "load_msrcv1": "papers",
+    "import_dataset": "importers",
+}
+
+__all__ = [*_HOMES]
+
+if TYPE_CHECKING:
+    from coview.datasets.digits import load_digits_views as load_digits_views
+    from coview.datasets.home import data_home as data_home
+    from coview.datasets.importers import import_dataset as import_dataset
+    from coview.datasets.newsgroups import load_newsgv2 as load_newsgv2
+    from coview.datasets.newsgroups import load_newsgv4 as load_newsgv4
+    from coview.datasets.papers import load_20newsgroups as load_20newsgroups
+    from coview.datasets.papers import load_cora as load_cora
+    from coview.datasets.papers import load_dataset as load_dataset
+    from coview.datasets.papers import load_documents as load_documents
+    from coview.datasets.papers import load_mfeat as load_mfeat
+    from coview.datasets.papers import load_msrcv1 as load_msrcv1
+    from coview.datasets.papers import load_reuters as load_reuters
+    from coview.datasets.papers import load_reuters1200 as load_reuters1200
+    from coview.datasets.papers import load_webkb as load_webkb
+    from coview.datasets.papers import load_wikipedia as load_wikipedia
+    from coview.datasets.python_api import load_python_api as load_python_api
+    from coview.datasets.registry import DATASETS as DATASETS
+    from coview.datasets.registry import Dataset as Dataset
+    from coview.datasets.synthetic import make_views as make_views
+
+
+def __getattr__(name: str):
+    if name in _HOMES:
+        return getattr(import_module(f"coview.datasets.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
+from coview.data.text import TextRecipe
 from coview.data.views import Views
 from coview.datasets._cache import cache_home, cached
 from coview.datasets._params import check_count
@@ -136,7 +137,19 @@ def load_python_api(
         views, sources = cached(folder, build, save, load)
     else:
         views, sources = build()
+    views = _with_recipes(views)
     return (views, sources) if return_sources else views
+
+
+def _with_recipes(views: Views) -> Views:
+    """So that a text, or a piece of code, can be looked for: nearly as the items were read."""
+    split = CountVectorizer(token_pattern=_WORD.pattern, stop_words="english")
+    recipes = {
+        name: TextRecipe(name, split, terms)
+        for name, terms in views.features.items()
+        if terms is not None
+    }
+    return Views(views, recipes=recipes)
 
 
 def _folder_name(min_words: int, min_df: int) -> str:
