@@ -1,0 +1,166 @@
+"""`coview data`: the papers' data sets, where they are and how they get there."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from coview.datasets.registry import Dataset
+
+data_app = typer.Typer(
+    name="data",
+    help="The papers' data sets: list them, tell about one, import one from its publisher.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Name = Annotated[str, typer.Argument(help="Name of a data set, as `coview data list` shows it.")]
+
+
+@data_app.command("list")
+def list_datasets(as_json: Json = False) -> None:
+    """List the data sets of the papers and say which are on this machine.
+
+    They are looked for in the folder that the environment variable COVIEW_DATA names, else in the
+    user's data folder.
+
+    Example: coview data list
+    """
+    from coview.datasets.home import data_home, find_folder
+    from coview.datasets.registry import DATASETS
+
+    if as_json:
+        _print_json([_facts(data) for data in DATASETS.values()])
+        return
+    rows = [
+        (
+            data.name,
+            f"{data.n_docs:,}",
+            str(len(data.classes)),
+            str(len(data.views)),
+            "yes" if find_folder(data) else "no",
+            data.title,
+        )
+        for data in DATASETS.values()
+    ]
+    _print_table(("name", "documents", "classes", "views", "here", "what it is"), rows)
+    typer.echo(f"Looked for in {data_home()}. More about one: coview data info NAME")
+
+
+@data_app.command()
+def info(name: Name, as_json: Json = False) -> None:
+    """Tell all about a data set: its views, its publisher, how to get it.
+
+    Example: coview data info mfeat
+    """
+    data = _dataset(name)
+    facts = _facts(data)
+    if as_json:
+        _print_json(facts)
+        return
+    typer.echo(f"{data.name}: {data.title}\n")
+    _print_table(("", ""), _lines(data, facts["folder"]), header=False)
+
+
+@data_app.command("import")
+def import_archive(
+    name: Name,
+    archive: Annotated[
+        Path, typer.Argument(help="The publisher's archive, or a folder with its files.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder to make; by default where the loaders will look for it."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a data set that was imported before.")
+    ] = False,
+) -> None:
+    """Make a views folder from what the publisher of a data set offers.
+
+    Example: coview data import 20newsgroups 20news-bydate.tar.gz
+    """
+    _dataset(name)
+    from rich.console import Console
+    from rich.markup import escape
+
+    from coview.datasets.importers import differences, import_dataset
+
+    try:
+        with Console(stderr=True).status(f"Reading {escape(str(archive))} ..."):
+            views, folder = import_dataset(name, archive, out, overwrite=overwrite)
+    except (ValueError, OSError, MemoryError) as error:
+        _fail(str(error))
+    typer.echo(f"{views}\nWritten to {folder}")
+    notes = differences(name, views)
+    if notes:
+        typer.echo(f"Not as published: {'; '.join(notes)}.", err=True)
+
+
+def _dataset(name: str) -> "Dataset":
+    from coview.datasets.registry import dataset
+
+    try:
+        return dataset(name)
+    except ValueError as error:
+        _fail(str(error), code=2)
+
+
+def _facts(data: "Dataset") -> dict[str, Any]:
+    from coview.datasets.home import find_folder
+
+    folder = find_folder(data)
+    return {**data.as_dict(), "folder": None if folder is None else str(folder)}
+
+
+def _lines(data: "Dataset", folder: str | None) -> list[tuple[str, ...]]:
+    from coview.datasets.home import data_home
+
+    where = folder or f"not here (looked for in {data_home() / data.folder})"
+    lines = [
+        ("folder", where),
+        ("documents", f"{data.n_docs:,}" + (", split for testing" if data.has_split else "")),
+        ("classes", f"{len(data.classes)}: {', '.join(data.classes)}"),
+        ("views", ", ".join(f"{view} ({width:,})" for view, width in data.views.items())),
+        ("read by default", ", ".join(data.default_views or data.views)),
+        ("used by", "; ".join(data.papers) or "none of the papers"),
+        ("publisher", data.publisher),
+        ("fetch", data.archive),
+        ("then run", data.import_command),
+        ("terms", data.terms),
+        ("cite", data.citation),
+        *(("note", note) for note in data.notes),
+    ]
+    return [(key, value) for key, value in lines if value]
+
+
+def _print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], header: bool = True
+) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD if header else None, show_header=header, pad_edge=False)
+    for number, column in enumerate(columns):
+        # only the last column may be broken into lines: the others are names and numbers
+        table.add_column(column, no_wrap=number < len(columns) - 1, overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    # a pipe has no width: what a person would see on a wide screen
+    Console(width=None if sys.stdout.isatty() else 120, highlight=False).print(table)
+
+
+def _print_json(value: Any) -> None:
+    typer.echo(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def _fail(message: str, code: int = 1) -> NoReturn:
+    typer.echo(f"Error: {message}", err=True)
+    raise typer.Exit(code)
