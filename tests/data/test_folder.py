@@ -1,7 +1,10 @@
 """A views folder: what is written is what is read, and damage is named."""
 
 import gzip
+import json
 import os
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -9,8 +12,11 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coview.data import Views
+from coview.data import DataWarning, Views, readers
 from coview.data import folder as folder_module
+from coview.data.recipes import RECIPES
+from coview.data.text import TokensRecipe
+from tests.data.claims import write_archive
 
 DATASETS = {  # documents, views, classes
     "20newsgroups": (18846, ["words"], 20),
@@ -385,6 +391,182 @@ def test_a_damaged_matrix_in_a_sound_file_is_named(saved):  # 24
     sp.save_npz(saved / "view_text.npz", matrix)
     with pytest.raises(ValueError, match=r"view_text\.npz: View 'text' is a damaged sparse"):
         Views.load(saved)
+
+
+def test_an_archive_that_claims_too_much_is_refused_before_it_is_read(saved, monkeypatch):  # 70
+    write_archive(saved / "view_text.npz", data=(2**45,), indices=(1,))
+    monkeypatch.setattr(sp, "load_npz", lambda file: pytest.fail("it was read"))
+    with pytest.raises(ValueError, match=r"view_text\.npz: data\.npy claims 2.* but holds 8"):
+        Views.load(saved)
+
+
+def test_an_archive_larger_than_memory_is_refused_before_it_is_read(saved, monkeypatch):  # 68
+    monkeypatch.setattr(readers, "available_memory", lambda: 50.0)
+    monkeypatch.setattr(sp, "load_npz", lambda file: pytest.fail("it was read"))
+    with pytest.raises(MemoryError, match=r"view_text\.npz: it claims"):
+        Views.load(saved)
+
+
+def test_lines_that_unfold_without_end_are_refused(saved, monkeypatch):  # 68
+    (saved / "ids.txt.gz").write_bytes(gzip.compress(bytes(1 << 27)))
+    monkeypatch.setattr(readers, "available_memory", lambda: 2e8)
+    with pytest.raises(MemoryError, match=r"ids\.txt\.gz: it claims"):
+        Views.load(saved)
+
+
+@pytest.mark.parametrize("name", ["labels.npy", "present.npy"])
+def test_arrays_that_claim_too_much_are_refused(saved, name):  # 70
+    with open(saved / name, "wb") as file:
+        header = {"descr": "<i8", "fortran_order": False, "shape": (2**45,)}
+        np.lib.format.write_array_header_1_0(file, header)
+    with pytest.raises(ValueError, match=f"Cannot read .*{name}"):
+        Views.load(saved)
+
+
+# -- recipes --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Shifted:
+    """A recipe with an array: numbers, one a document, moved by an amount for each feature."""
+
+    kind: ClassVar[str] = "shifted"
+    source: str
+    shifts: np.ndarray
+
+    def counts(self, items):
+        rows = np.array([[0.0] if item is None else [item] for item in items])
+        present = np.array([item is not None for item in items])
+        return sp.csr_array((rows + self.shifts) * present[:, None]), present
+
+    def as_data(self):
+        if self.source == "code":
+            raise ValueError("it holds a function.")
+        return {"source": self.source}, {"shifts": self.shifts}
+
+    @classmethod
+    def from_data(cls, settings, arrays, features):
+        if arrays["shifts"].shape != (len(features),):
+            raise ValueError("There must be a shift for each feature.")
+        return cls(settings["source"], arrays["shifts"])
+
+
+@pytest.fixture
+def cooked(tmp_path, monkeypatch):
+    """A saved container with two recipes, and what it was."""
+    monkeypatch.setitem(RECIPES, Shifted.kind, (__name__, "Shifted"))
+    recipes = {
+        "tags": TokensRecipe("tags", np.array(["a", "ü"], dtype=object)),
+        "size": Shifted("größe", np.array([0.5, 1.5])),
+    }
+    views = Views(
+        {"tags": [[1, 0], [0, 2]], "size": [[1, 2], [3, 4]], "plain": [[1], [1]]},
+        features={"tags": ["a", "ü"], "size": ["low", "high"]},
+        recipes=recipes,
+    )
+    views.save(tmp_path / "data")
+    return tmp_path / "data", views
+
+
+def test_recipes_read_new_documents_as_before(cooked):
+    folder, views = cooked
+    raw = {"tags": [["a", "a", "other"], None], "size": [2.0, None]}
+    loaded = Views.load(folder)
+    assert loaded.equals(views)
+    assert loaded.recipes["plain"] is None
+    for name, items in raw.items():
+        expected, mask = views.recipes[name].counts(items)
+        found, found_mask = loaded.recipes[name].counts(items)
+        np.testing.assert_array_equal(found.toarray(), expected.toarray())
+        np.testing.assert_array_equal(found_mask, mask)
+        assert loaded.recipes[name].source == views.recipes[name].source
+
+
+def test_the_files_of_a_recipe_hold_no_code(cooked):
+    folder, _ = cooked
+    files = [name for name in listing(folder) if name.startswith("recipe_")]
+    assert files == ["recipe_size.json", "recipe_size_shifts.npy", "recipe_tags.json"]
+    contents = json.loads((folder / "recipe_size.json").read_bytes())
+    assert contents == {
+        "version": 1,
+        "kind": "shifted",
+        "settings": {"source": "größe"},
+        "arrays": ["shifts"],
+    }
+
+
+def test_only_the_recipes_of_the_views_asked_for_are_read(cooked):
+    folder, _ = cooked
+    (folder / "recipe_size.json").write_text("damaged")
+    assert Views.load(folder, views=["tags"]).recipes["tags"].kind == "tokens"
+
+
+def test_a_folder_with_recipes_can_be_overwritten(cooked):
+    folder, views = cooked
+    views.drop("size").save(folder, overwrite=True)
+    assert [name for name in listing(folder) if "size" in name] == []
+
+
+def test_a_recipe_that_holds_code_is_left_out_with_a_warning(cooked, tmp_path):
+    _, views = cooked
+    bad = Views(views, recipes={**views.recipes, "size": Shifted("code", np.zeros(2))})
+    with pytest.warns(DataWarning, match="recipe of view 'size' is not saved: it holds a function"):
+        bad.save(tmp_path / "other")
+    assert Views.load(tmp_path / "other").recipes["size"] is None
+    assert Views.load(tmp_path / "other").recipes["tags"] is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [({"kind": "magic"}, "knows no recipe 'magic'"), ({"version": 2}, "newer version of coview")],
+)
+def test_a_recipe_from_elsewhere_is_left_out_and_the_counts_are_read(cooked, change, reason):
+    folder, views = cooked
+    path = folder / "recipe_size.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | change))
+    with pytest.warns(DataWarning, match=reason):
+        loaded = Views.load(folder)
+    assert loaded.equals(views)
+    assert loaded.recipes["size"] is None
+
+
+def test_a_recipe_without_its_vocabulary_is_left_out(cooked):
+    folder, _ = cooked
+    (folder / "features_tags.txt.gz").unlink()
+    with pytest.warns(DataWarning, match="names of the view's features are not there"):
+        assert Views.load(folder).recipes["tags"] is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        "7",
+        '{"version": 1, "kind": "shifted", "settings": {}}',
+        '{"version": 1, "kind": "shifted", "settings": {}, "arrays": ["../secret"]}',
+        '{"version": 1, "kind": "shifted", "settings": {}, "arrays": ["shifts"]}',
+    ],
+)
+def test_a_damaged_recipe_is_named(cooked, text):
+    folder, _ = cooked
+    (folder / "recipe_size.json").write_text(text)
+    with pytest.raises(ValueError, match=r"Cannot read .*recipe_size\.json"):
+        Views.load(folder)
+
+
+def test_damaged_arrays_of_a_recipe_are_named(cooked):
+    folder, _ = cooked
+    array = folder / "recipe_size_shifts.npy"
+    np.save(array, np.zeros(3))
+    with pytest.raises(ValueError, match=r"recipe_size\.json: There must be a shift for each"):
+        Views.load(folder)
+    array.write_bytes(array.read_bytes()[:-1])
+    with pytest.raises(ValueError, match=r"Cannot read .*recipe_size_shifts\.npy"):
+        Views.load(folder)
+    array.unlink()
+    with pytest.raises(FileNotFoundError, match=r"no file .*recipe_size_shifts\.npy"):
+        Views.load(folder)
 
 
 # -- the papers' data -----------------------------------------------------------------------------

@@ -7,6 +7,7 @@
     label_names.txt            what the integers stand for, one a line
     present.npy                documents x views, in the alphabetical order of the view names
     views.txt                  the order of the views; without it they come in alphabetical order
+    recipe_<name>.json         how raw documents become counts, with arrays in recipe_<name>_*.npy
 
 Only the matrices are required. Texts are UTF-8, lines end in a line feed.
 """
@@ -27,13 +28,15 @@ import scipy.sparse as sp
 
 from coview.data.matrices import check_matrix
 from coview.data.parts import Parts
+from coview.data.readers import load_array, load_sparse, map_array, read_file, read_lines
+from coview.data.recipe_files import read_recipes, write_recipe
 from coview.data.show import listing, quoted
 from coview.data.validate import check_ids, check_view_names
 
 _VIEW_FILE = re.compile(r"view_(.+)\.(npz|npy)", re.DOTALL)
 _OURS = re.compile(
     r"view_.+\.np[yz]|features_.+\.txt\.gz|ids\.txt\.gz|(labels|present)\.npy|"
-    r"(label_names|views)\.txt",
+    r"(label_names|views)\.txt|recipe_.+\.(json|npy)",
     re.DOTALL,
 )
 # what a file name must not hold on one of the common systems
@@ -103,6 +106,8 @@ def _write_files(folder: Path, parts: Parts) -> None:
     _write_lines(folder / "label_names.txt", parts.label_names)
     if parts.labels is not None:
         np.save(folder / "labels.npy", _plain_labels(parts.labels), allow_pickle=False)
+    for name, recipe in parts.recipes.items():
+        write_recipe(folder, name, recipe)
 
 
 def _write_lines(path: Path, lines: Iterable[str] | None) -> None:
@@ -161,11 +166,11 @@ def read_folder(
     names = _wanted(folder, list(files), views)
     matrices = {name: _read_view(files[name], name, names) for name in names}
     n_docs = _same_height(matrices, files)
-    ids = _optional(folder / "ids.txt.gz", _read_lines, (n_docs,))
-    labels = _optional(folder / "labels.npy", _load_array, (n_docs,))
-    present = _optional(folder / "present.npy", _load_array, (n_docs, len(files)))
+    ids = _optional(folder / "ids.txt.gz", read_lines, (n_docs,))
+    labels = _optional(folder / "labels.npy", load_array, (n_docs,))
+    present = _optional(folder / "present.npy", load_array, (n_docs, len(files)))
     features = {
-        name: _optional(folder / f"features_{name}.txt.gz", _read_lines, (matrix.shape[1],))
+        name: _optional(folder / f"features_{name}.txt.gz", read_lines, (matrix.shape[1],))
         for name, matrix in matrices.items()
     }
     if present is not None:
@@ -174,9 +179,10 @@ def read_folder(
         "data": matrices,
         "ids": ids,
         "labels": labels,
-        "label_names": _optional(folder / "label_names.txt", _read_lines),
+        "label_names": _optional(folder / "label_names.txt", read_lines),
         "features": features,
         "present": present,
+        "recipes": read_recipes(folder, features),
     }
 
 
@@ -195,7 +201,7 @@ def _view_files(folder: Path) -> dict[str, Path]:
             files[match[1]] = path
     if not files:
         raise FileNotFoundError(f"{folder} holds no view_<name>.npz or view_<name>.npy.")
-    order = _optional(folder / "views.txt", _read_lines) or []
+    order = _optional(folder / "views.txt", read_lines) or []
     missing = [name for name in order if name not in files]
     if missing:
         raise ValueError(f"{folder / 'views.txt'} lists {listing(missing)}, but has no such file.")
@@ -213,7 +219,7 @@ def _wanted(folder: Path, found: list[str], views: Sequence[str] | None) -> list
 
 
 def _read_view(path: Path, name: str, wanted: list[str]) -> sp.csr_array:
-    matrix = _read(path, _load_sparse if path.suffix == ".npz" else _map_array)
+    matrix = read_file(path, load_sparse if path.suffix == ".npz" else map_array)
     try:
         return check_matrix(matrix, name)
     except (ValueError, TypeError) as error:
@@ -238,40 +244,8 @@ def _optional(
 ) -> Any:
     if not path.exists():
         return None
-    found = _read(path, reader)
+    found = read_file(path, reader)
     size = getattr(found, "shape", None) or (len(found),)
     if shape is not None and size != shape:
         raise ValueError(f"{path} must have the shape {shape}, found {size}.")
     return found
-
-
-def _read(path: Path, reader: Callable[[Path], Any]) -> Any:
-    try:
-        return reader(path)
-    except FileNotFoundError:
-        raise
-    except MemoryError as error:
-        raise MemoryError(f"Cannot read {path}: {error}") from error
-    except Exception as error:  # zip, zlib, header, encoding: damage has no one exception
-        raise ValueError(f"Cannot read {path}: {error or type(error).__name__}.") from error
-
-
-def _load_sparse(path: Path) -> Any:
-    with path.open("rb") as file:  # numpy leaves a damaged file open if it opened it itself
-        return sp.load_npz(file)
-
-
-def _load_array(path: Path) -> np.ndarray:
-    return np.load(path, allow_pickle=False)
-
-
-def _map_array(path: Path) -> np.ndarray:
-    # mapped: a header that claims more than the file holds is refused before anything is allocated
-    return np.load(path, mmap_mode="r", allow_pickle=False)
-
-
-def _read_lines(path: Path) -> list[str]:
-    data = path.read_bytes()
-    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
-    # not splitlines, which also breaks at characters that a name may hold
-    return text.removesuffix("\n").replace("\r\n", "\n").removesuffix("\r").split("\n")
