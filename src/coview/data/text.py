@@ -1,0 +1,272 @@
+"""Views of texts and of lists of tokens: how they are made, and the recipes that read new ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+
+from coview.data.counting import Limits, TermCounter, spread
+from coview.data.matrices import float_type
+from coview.data.recipes import Recipe, is_missing
+from coview.data.show import place, quoted, show
+from coview.data.text_options import TextOptions
+from coview.data.tokens import unspaced_share
+from coview.data.vectorizers import (
+    given_vocabulary,
+    limits_of,
+    restored_tfidf,
+    tfidf_of,
+    vectorizer_data,
+    vectorizer_from_data,
+)
+
+
+class Made(NamedTuple):
+    """A view made from raw documents."""
+
+    matrix: sp.csr_array
+    features: np.ndarray
+    present: np.ndarray
+    recipe: Recipe
+
+
+# -- cells ----------------------------------------------------------------------------------------
+
+
+def text_cell(cell: Any) -> str | None:
+    """A text, or None if there is none."""
+    if isinstance(cell, str) and cell and not cell.isspace():
+        return cell
+    if is_missing(cell):
+        return None
+    raise TypeError(
+        f"Expected a text, found {type(cell).__name__} ({show(repr(cell))}). Convert it to text, "
+        "or give lists of tokens as tokens."
+    )
+
+
+def token_cell(cell: Any, separator: str | None = None) -> list[str] | None:
+    """The tokens of a cell, or None if there is none.
+
+    A list is taken as it is. A text is a list in JSON if it can be read so, and parted otherwise
+    at the separator: white space if that is None.
+
+    >>> token_cell("b a"), token_cell('["b", "a c"]'), token_cell("b; a c", ";"), token_cell("")
+    (['b', 'a'], ['b', 'a c'], ['b', 'a c'], None)
+    """
+    if is_missing(cell):
+        return None
+    if isinstance(cell, str):
+        listed = _json_list(cell) if separator is None else None
+        parts: Iterable[Any] = cell.split(separator) if listed is None else listed
+    elif isinstance(cell, bytes | dict) or not isinstance(cell, Iterable):
+        raise TypeError(f"Expected a list of tokens, found {type(cell).__name__}.")
+    else:
+        parts = cell
+    return [token for part in parts if (token := _token(part))]
+
+
+def _json_list(text: str) -> list[Any] | None:
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _token(token: Any) -> str:
+    if isinstance(token, str):
+        return str(token).strip()
+    if isinstance(token, int | np.integer) and not isinstance(token, bool):
+        return str(token)
+    raise TypeError(f"A token must be a text, found {type(token).__name__} ({show(repr(token))}).")
+
+
+# -- recipes --------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class TextRecipe:
+    """How texts become counts of terms.
+
+    Attributes
+    ----------
+    source : str
+        The column of raw texts.
+    vectorizer : CountVectorizer or TfidfVectorizer
+        How a text is split; not fitted, since the terms are kept here.
+    terms : array of str of shape (n_terms,)
+    tfidf : fitted TfidfTransformer or None
+    """
+
+    kind: ClassVar[str] = "text"
+    source: str
+    vectorizer: CountVectorizer
+    terms: np.ndarray
+    tfidf: TfidfTransformer | None = None
+
+    def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
+        """The counts (documents, terms) of texts, and which of them are there."""
+        analyze = self.vectorizer.build_analyzer()
+        counter = TermCounter(analyze, self.terms)
+        matrix = _count(items, text_cell, counter, self.source, self.vectorizer.binary)
+        weighted = _weighted(matrix, self.tfidf, self.vectorizer)
+        return spread(weighted, counter.present), counter.present
+
+    def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Settings for JSON, and arrays; ValueError if the vectoriser holds a function."""
+        settings = {"source": self.source, **vectorizer_data(self.vectorizer)}
+        idf = getattr(self.tfidf, "idf_", None)
+        return settings, {} if idf is None else {"idf": idf}
+
+    @classmethod
+    def from_data(
+        cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
+    ) -> TextRecipe:
+        """What `as_data` gave, with the terms."""
+        vectorizer = vectorizer_from_data(settings)
+        tfidf = restored_tfidf(vectorizer, arrays.get("idf"), len(features))
+        return cls(str(settings["source"]), vectorizer, features, tfidf)
+
+
+@dataclass(eq=False)
+class TokensRecipe:
+    """How lists of tokens become counts.
+
+    Attributes
+    ----------
+    source : str
+        The column of lists.
+    terms : array of str of shape (n_terms,)
+    separator : str or None
+        What parts the tokens of a cell that is one text; None: white space.
+    """
+
+    kind: ClassVar[str] = "tokens"
+    source: str
+    terms: np.ndarray
+    separator: str | None = None
+
+    def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
+        """The counts (documents, terms) of lists of tokens, and which of them are there."""
+        cell = partial(token_cell, separator=self.separator)
+        counter = TermCounter(_as_is, self.terms)
+        matrix = _count(items, cell, counter, self.source)
+        return spread(_as_floats(matrix), counter.present), counter.present
+
+    def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Settings for JSON, and no arrays."""
+        return {"source": self.source, "separator": self.separator}, {}
+
+    @classmethod
+    def from_data(
+        cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
+    ) -> TokensRecipe:
+        """What `as_data` gave, with the terms."""
+        return cls(str(settings["source"]), features, settings.get("separator"))
+
+
+def _count(
+    items: Iterable[Any],
+    cell: Callable[[Any], Any],
+    counter: TermCounter,
+    source: str,
+    binary: bool = False,
+) -> sp.csr_array:
+    """Counts of known terms in the items that are there."""
+    for row, item in enumerate(items):
+        try:
+            counter.add(cell(item))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"In {quoted(source)}, {place(row)}: {error}") from error
+    return counter.finish(source, Limits(binary=binary)).matrix
+
+
+def _as_is(tokens: list[str]) -> list[str]:
+    return tokens
+
+
+def _weighted(
+    matrix: sp.csr_array, tfidf: TfidfTransformer | None, vectorizer: CountVectorizer
+) -> sp.csr_array:
+    """What the vectoriser makes of the counts."""
+    if tfidf is None or not matrix.shape[0]:
+        return _as_floats(matrix)
+    return sp.csr_array(tfidf.transform(matrix.astype(vectorizer.dtype), copy=False))
+
+
+def _as_floats(matrix: sp.csr_array) -> sp.csr_array:
+    """Counts in the type that `Views` keeps them in."""
+    return matrix.astype(float_type(matrix.dtype))
+
+
+# -- views in the making --------------------------------------------------------------------------
+
+
+class TextView:
+    """A view that is being made from texts, one cell after the other."""
+
+    def __init__(self, view: str, source: str, options: TextOptions) -> None:
+        self._view, self._source, self._options = view, source, options
+        self._vectorizer = options.vectorizer_of(view)
+        self._given = given_vocabulary(self._vectorizer, view)
+        inspect = None if options.has_vectorizer(view) else self._check_spaces
+        analyze = self._vectorizer.build_analyzer()
+        self._counter = TermCounter(analyze, self._given, inspect)
+
+    def add(self, cell: Any) -> None:
+        """One more document."""
+        self._counter.add(text_cell(cell))
+
+    def finish(self) -> Made:
+        """The view, when all documents are read."""
+        present = self._counter.present
+        if not self._options.has_vectorizer(self._view):
+            self._vectorizer.set_params(**self._options.limits(int(present.sum())))
+        matrix, terms = self._counter.finish(self._view, limits_of(self._vectorizer))
+        tfidf = tfidf_of(self._vectorizer)
+        if tfidf is not None:
+            tfidf.fit(matrix.astype(self._vectorizer.dtype))
+        weighted = _weighted(matrix, tfidf, self._vectorizer)
+        recipe = TextRecipe(self._source, self._vectorizer, terms, tfidf)
+        return Made(spread(weighted, present), terms, present, recipe)
+
+    def _check_spaces(self, terms: Sequence[str], counts: np.ndarray) -> None:
+        if unspaced_share(terms, counts) > 0.5:
+            raise ValueError(
+                f"View {quoted(self._view)} is mostly in a script that does not part words by "
+                "spaces (Thai, Lao, Khmer, Burmese or Tibetan). Segment it into words and give "
+                "lists of tokens, or count pieces of text: "
+                'vectorizer=CountVectorizer(analyzer="char", ngram_range=(2, 3)).'
+            )
+
+
+class TokensView:
+    """A view that is being made from lists of tokens, one cell after the other."""
+
+    def __init__(
+        self, view: str, source: str, options: TextOptions, separator: str | None = None
+    ) -> None:
+        self._view, self._source, self._options = view, source, options
+        self._separator = separator
+        self._counter = TermCounter(_as_is)
+
+    def add(self, cell: Any) -> None:
+        """One more document."""
+        self._counter.add(token_cell(cell, self._separator))
+
+    def finish(self) -> Made:
+        """The view, when all documents are read."""
+        present = self._counter.present
+        limits = self._options.token_limits(int(present.sum()))
+        matrix, terms = self._counter.finish(self._view, limits)
+        recipe = TokensRecipe(self._source, terms, self._separator)
+        return Made(spread(_as_floats(matrix), present), terms, present, recipe)
