@@ -33,7 +33,7 @@ def test_many_threads_may_fit_estimators_of_their_own():
 
 
 def test_one_estimator_is_fitted_by_one_thread_at_a_time():
-    model, started, go_on = LinkPLSA(3, tol=0.0, max_iter=3), threading.Event(), threading.Event()
+    started, go_on = threading.Event(), threading.Event()
 
     class Slow(LinkPLSA):
         def _check_parameters(self):
