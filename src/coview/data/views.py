@@ -14,6 +14,8 @@ import scipy.sparse as sp
 
 from coview.data.folder import read_folder, write_folder
 from coview.data.frames import read_tables
+from coview.data.from_other import FromOther
+from coview.data.from_raw import FromRaw
 from coview.data.parts import Parts, align_parts, cook, label, mask, read_parts, rename
 from coview.data.recipes import Recipe
 from coview.data.rows import as_rows
@@ -21,7 +23,7 @@ from coview.data.show import describe, describe_html, listing, quoted
 from coview.data.validate import check_known, check_view_names
 
 
-class Views:
+class Views(FromRaw, FromOther):
     """Named matrices of non-negative counts or weights over the same documents. Immutable.
 
     Each matrix is kept as a canonical `scipy.sparse.csr_array` (sorted, no duplicates, no explicit
