@@ -106,11 +106,43 @@ def test_names_survive_whatever_is_in_them(tmp_path):
 def test_what_is_no_data_is_left_out_with_a_warning(views, tmp_path):
     graph = sp.csr_array(np.ones((60, 60)) - np.eye(60))
     model, data = fitted("ltm", views, graph=graph)
-    with pytest.warns(DataWarning, match=r"Not saved.* graph \(csr_array\)"):
+    with pytest.warns(DataWarning, match=r"Parameters not saved.* graph \(csr_array\)"):
         model.save(tmp_path / "m.coview")
     again = load(tmp_path / "m.coview")
     assert again.graph is None
     assert same(again.transform(data), model.transform(data))
+
+
+@pytest.fixture(scope="module")
+def texts():
+    words = {
+        "en": ["goal match", "moon star", "bread soup"],
+        "de": ["tor spiel", "mond stern", "brot suppe"],
+    }
+    return {view: [f"{a} {b}" for a in rows for b in rows] for view, rows in words.items()}
+
+
+def test_a_loaded_model_reads_raw_documents(texts, tmp_path):
+    model = LinkPLSA(3, random_state=0, max_iter=5, tol=0).fit(Views.from_texts(texts))
+    model.save(tmp_path / "m.coview")
+    again = load(tmp_path / "m.coview")
+    new = {"en": ["a goal in the match", None], "de": [None, "Mond und Stern"]}
+    assert again.read(new).equals(model.read(new))
+    assert same(again.transform(new), model.transform(new))
+    assert again.transform({"en": ["moon"]}).shape == (1, 3)
+
+
+def test_a_recipe_that_holds_code_is_left_out_with_a_warning(texts, tmp_path):
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    own = CountVectorizer(tokenizer=str.split, token_pattern=None)
+    views = Views.from_texts(texts, vectorizer={"en": own})
+    model = LinkPLSA(3, random_state=0, max_iter=5, tol=0).fit(views)
+    with pytest.warns(DataWarning, match=r"Attributes not saved.*: en \("):
+        model.save(tmp_path / "m.coview")
+    again = load(tmp_path / "m.coview")
+    assert again.recipes_["en"] is None
+    assert same(again.transform({"de": ["mond"]}), model.transform({"de": ["mond"]}))
 
 
 def test_a_model_that_is_not_fitted_has_nothing_to_save(tmp_path):

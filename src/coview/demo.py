@@ -1,6 +1,7 @@
 """The demonstration: functions of numpy, scipy and scikit-learn, seen as docstring and as code."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
@@ -36,7 +37,10 @@ class Search:
 
 
 def run_demo(
-    model_name: str = "link", seed: int = 0, console: Console | None = None
+    model_name: str = "link",
+    seed: int = 0,
+    console: Console | None = None,
+    save: Path | None = None,
 ) -> dict[str, float]:
     """Fit on 80 % of the embedded data; show topics, clusters and search; return the figures."""
     console = console or Console()
@@ -55,7 +59,15 @@ def run_demo(
     searches = _search(model, test, "doc", "code"), _search(model, test, "code", "doc")
     for search in searches:
         _show_search(console, search, test, seed)
-    return figures | _show_medians(console, searches, len(test))
+    figures |= _show_medians(console, searches, len(test))
+    if save is not None:
+        model.save(save)
+        console.print(
+            f"\nSaved as {escape(str(save))}. Search it: coview search {escape(str(save))} "
+            '--view doc --in code "fit a straight line to points"',
+            highlight=False,
+        )
+    return figures
 
 
 def _split(views: Views, seed: int) -> tuple[Views, Views]:

@@ -13,9 +13,9 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +40,8 @@ class _NotData(TypeError):
     """A value that is code, or a whole training set: not for a file."""
 
 
-class _Kept(NamedTuple):
+@dataclass(frozen=True)
+class _Kept:
     """A recipe with its vocabulary."""
 
     recipe: Recipe
@@ -52,6 +53,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters that are no plain data (a graph, a random generator, a model given as `init`) are
     left out, with a warning: the loaded model has their default values, and predicts the same.
+    So is a recipe that holds code, such as a user's own function: the loaded model cannot read raw
+    documents of that view.
 
     Parameters
     ----------
@@ -64,13 +67,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     check_is_fitted(model)
     packer = _Packer()
     header = packer.pack(model)
-    if packer.left_out:
-        warnings.warn(
-            f"Not saved, since it is no plain data: {', '.join(packer.left_out)}. The loaded "
-            "model has the defaults there; what it has learned is complete.",
-            DataWarning,
-            stacklevel=3,
-        )
+    for what, values in packer.left_out.items():
+        if values:
+            warnings.warn(
+                f"{what} not saved, since they are no plain data: {', '.join(values)}. The loaded "
+                "model does without them.",
+                DataWarning,
+                stacklevel=3,
+            )
     _write_sealed(path, KIND, header, packer.tensors)
 
 
@@ -127,7 +131,7 @@ class _Packer:
 
     def __init__(self) -> None:
         self.tensors: dict[str, np.ndarray] = {}
-        self.left_out: list[str] = []
+        self.left_out: dict[str, list[str]] = {"Parameters": [], "Attributes": []}
         self._seen: dict[int, tuple[np.ndarray, str]] = {}
 
     def pack(self, value: Any) -> Any:
@@ -189,7 +193,7 @@ class _Packer:
             packed["recipes_"] = self._named(kept)
         if voters is not None:
             packed["voters_"] = self._named(voters)
-        params = self._plain(model.get_params(deep=False))
+        params = self._plain(model.get_params(deep=False), "Parameters")
         name = type(model).__name__
         return {"$": "model", "class": name, "params": params, "attributes": packed}
 
@@ -210,14 +214,14 @@ class _Packer:
             "features": self.pack(kept.features),
         }
 
-    def _plain(self, values: dict[str, Any]) -> dict[str, Any]:
+    def _plain(self, values: dict[str, Any], what: str = "Attributes") -> dict[str, Any]:
         """Those of the values that are data; the others are noted as left out."""
         packed = {}
         for name, value in values.items():
             try:
                 packed[name] = self.pack(value)
             except _NotData as error:
-                self.left_out.append(f"{name} ({error})")
+                self.left_out[what].append(f"{name} ({error})")
         return packed
 
 

@@ -1,5 +1,8 @@
 """What a fitted model has to say, as plain data."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 
@@ -36,6 +39,58 @@ def top_terms(model, n_terms: int = 10, *, relevance: float = 0.6) -> dict[str, 
             for best, row in zip(order, p_w_z, strict=True)
         ]
     return tops
+
+
+def summarise_topics(
+    model, n_terms: int = 10, *, views: Sequence[str] | None = None, relevance: float = 0.6
+) -> list[dict[str, Any]]:
+    """The topics of a model or classifier as plain data, the largest first.
+
+    Parameters
+    ----------
+    model : fitted model, or TopicClassifier
+    n_terms : int, default=10
+        Terms of each topic and view.
+    views : sequence of str, optional
+        The views to tell of; all by default.
+    relevance : float, default=0.6
+        As in `top_terms`.
+
+    Returns
+    -------
+    list of dict
+        ``topic`` (its number), ``name`` (the class it stands for, or None), ``documents`` (whose
+        label it is), ``share`` (mean of p(z|d) over the documents) and ``terms`` by view.
+
+    Examples
+    --------
+    >>> from coview import PLSA, Views
+    >>> views = Views([[6, 2, 0], [5, 1, 0], [0, 0, 5]], features=["ball", "goal", "vote"])
+    >>> found = summarise_topics(PLSA(n_components=2, random_state=0).fit(views), 2)
+    >>> [(topic["documents"], topic["terms"]["X"]) for topic in found]
+    [(2, ['ball', 'goal']), (1, ['vote'])]
+    """
+    inner = getattr(model, "model_", model)
+    unknown = [name for name in views or () if name not in inner.view_names_]
+    if unknown:
+        raise ValueError(
+            f"The model has no view {', '.join(unknown)}; it has {', '.join(inner.view_names_)}."
+        )
+    terms = top_terms(inner, n_terms, relevance=relevance)
+    n_topics = inner.doc_topic_.shape[1]
+    sizes = np.bincount(inner.labels_, minlength=n_topics)
+    shares = inner.doc_topic_.mean(axis=0, dtype=np.float64)
+    names = getattr(model, "classes_", [None] * n_topics)
+    return [
+        {
+            "topic": int(z),
+            "name": None if names[z] is None else str(names[z]),
+            "documents": int(sizes[z]),
+            "share": float(shares[z]),
+            "terms": {view: terms[view][z] for view in views or inner.view_names_},
+        }
+        for z in np.lexsort((-shares, -sizes))
+    ]
 
 
 def _relevance(p_w_z, counts, relevance):
