@@ -1,0 +1,113 @@
+"""Baselines: what the papers compare with, behind the shape of the models.
+
+Clusterers have `fit(views)`, `labels_`, `fit_predict` and, where it is defined, `predict`;
+classifiers `fit(views, y)` with -1 (or None) for unlabelled documents, `predict` and
+`predict_proba`. `BASELINES` has all of them by short name.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# Where the classes live. They are imported on first use, so that a list of names costs nothing.
+_HOMES = {
+    "BestView": "single",
+    "CCAClustering": "cca",
+    "CoRegSpectral": "coreg",
+    "CoTraining": "cotraining",
+    "Concatenated": "single",
+    "FusionLM": "fusion",
+    "KMeansViews": "kmeans",
+    "MVC": "mvc",
+    "NaiveBayesViews": "naive_bayes",
+    "OneView": "single",
+    "SCM": "scm",
+    "SpectralConcat": "spectral",
+}
+
+__all__ = [*_HOMES, "BASELINES", "Baseline"]
+
+if TYPE_CHECKING:
+    from coview.baselines.cca import CCAClustering as CCAClustering
+    from coview.baselines.coreg import CoRegSpectral as CoRegSpectral
+    from coview.baselines.cotraining import CoTraining as CoTraining
+    from coview.baselines.fusion import FusionLM as FusionLM
+    from coview.baselines.kmeans import KMeansViews as KMeansViews
+    from coview.baselines.mvc import MVC as MVC
+    from coview.baselines.naive_bayes import NaiveBayesViews as NaiveBayesViews
+    from coview.baselines.scm import SCM as SCM
+    from coview.baselines.single import BestView as BestView
+    from coview.baselines.single import Concatenated as Concatenated
+    from coview.baselines.single import OneView as OneView
+    from coview.baselines.spectral import SpectralConcat as SpectralConcat
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """How to make a baseline: call it with the number of clusters and a seed.
+
+    Attributes
+    ----------
+    cls : str
+        Name of the class.
+    task : {"clustering", "classification", "retrieval"}
+        The last two need labels in `fit`.
+    params : mapping
+        Parameters that make this baseline of the class.
+    inner : str
+        For the classes of `single`: path of the estimator that they are given.
+    wrapper_params : tuple of str
+        Parameters that go to the class; the others go to the inner estimator.
+    """
+
+    cls: str
+    task: str = "clustering"
+    params: Mapping[str, Any] = field(default_factory=dict)
+    inner: str = ""
+    wrapper_params: tuple[str, ...] = ()
+
+    def __call__(self, n_components: int = 10, random_state: Any = None, **params: Any) -> Any:
+        """The estimator; classifiers know the number of classes themselves."""
+        cls, params = __getattr__(self.cls), {**self.params, **params}
+        if self.inner:
+            outer = {n: params.pop(n) for n in self.wrapper_params if n in params}
+            module, name = self.inner.split(":")
+            make = getattr(import_module(module), name)
+            return cls(make(n_components, random_state=random_state, **params), **outer)
+        known = cls._get_param_names()
+        given = {"n_components": n_components, "random_state": random_state}
+        return cls(**{n: v for n, v in given.items() if n in known}, **params)
+
+
+_KMEANS, _PLSA = "coview.baselines.kmeans:KMeansViews", "coview.models.plsa:PLSA"
+_LTM, _CHOICE = "coview.models.ltm:LTM", ("oracle", "criterion")
+
+BASELINES: dict[str, Baseline] = {
+    "kmeans": Baseline("KMeansViews"),
+    "kmeans-best": Baseline("BestView", inner=_KMEANS, wrapper_params=_CHOICE),
+    "plsa-concat": Baseline("Concatenated", inner=_PLSA),
+    "plsa-best": Baseline("BestView", inner=_PLSA, wrapper_params=_CHOICE),
+    "ltm-concat": Baseline("Concatenated", inner=_LTM),
+    "ltm-best": Baseline("BestView", inner=_LTM, wrapper_params=_CHOICE),
+    "spectral": Baseline("SpectralConcat"),
+    "cca": Baseline("CCAClustering"),
+    "coreg-pairwise": Baseline("CoRegSpectral", params={"kind": "pairwise"}),
+    "coreg-centroid": Baseline("CoRegSpectral", params={"kind": "centroid"}),
+    "nb": Baseline("NaiveBayesViews", "classification", {"combine": "product"}),
+    "nb-ensemble": Baseline("NaiveBayesViews", "classification", {"combine": "mean"}),
+    "cotraining": Baseline("CoTraining", "classification"),
+    "mvc": Baseline("MVC"),
+    "fusion-lm": Baseline("FusionLM"),
+    "scm": Baseline("SCM", "retrieval"),
+}

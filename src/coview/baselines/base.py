@@ -1,0 +1,164 @@
+"""What all baselines share: the views they take, the checks, the shape of `fit` and `predict`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from coview.data.show import listing, plural
+from coview.data.validate import check_labels, check_not_all_empty
+from coview.data.views import Views
+from coview.params import check_int, seed_of
+
+
+class ViewsEstimator(BaseEstimator):
+    """A baseline: parameters, the views it was fitted on, and the randomness of a fit.
+
+    Views are worked on in the order of their names, so the order in which they are given changes
+    nothing. One thread of linear algebra: with several, sums have no fixed order.
+    """
+
+    def _check_parameters(self) -> None:
+        check_int("n_components", self.n_components, 1)
+
+    def _training_views(self, X) -> Views:
+        views = X if isinstance(X, Views) else Views(X)
+        check_not_all_empty(views.matrices)
+        wanted = getattr(self, "n_components", 1)
+        if wanted > views.n_docs:
+            raise ValueError(
+                f"{type(self).__name__} cannot make {plural(wanted, 'cluster')} of "
+                f"{plural(views.n_docs, 'document')}; lower n_components."
+            )
+        return views.select(*sorted(views.names))
+
+    def _known_views(self, X) -> Views:
+        """New documents in some or all of the views of the fit, in the order of their names."""
+        check_is_fitted(self)
+        one = not isinstance(X, Views | Mapping | list | tuple) and len(self.view_names_) == 1
+        views = X if isinstance(X, Views) else Views({self.view_names_[0]: X} if one else X)
+        unknown = [n for n in views.names if n not in self.view_names_]
+        if unknown:
+            raise ValueError(
+                f"{type(self).__name__} was fitted on the views {listing(self.view_names_, 20)}; "
+                f"got {listing(unknown)} as well. Leave out what it does not know "
+                "(views.select(...)), or name the matrices as in fit."
+            )
+        return views.select(*(n for n in self.view_names_ if n in views.names))
+
+    def _keep(self, views: Views, found: Mapping[str, Any], seed: int):
+        """Set the fitted attributes, all at the end: a fit that fails leaves the old ones."""
+        common = {
+            "view_names_": views.names,
+            "n_features_in_": views.shape[1],
+            "random_state_used_": seed,
+        }
+        for name, value in {**common, **found}.items():
+            setattr(self, name, value)
+        return self
+
+
+class Clusterer(ClusterMixin, ViewsEstimator):
+    """A baseline that clusters: it writes `_fit(views, rng)`, which returns fitted attributes."""
+
+    def fit(self, X, y=None):
+        """Cluster the documents.
+
+        Parameters
+        ----------
+        X : Views, dict of matrices, list of matrices, or one matrix
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        views, seed = self._training_views(X), seed_of(self.random_state)
+        with threadpool_limits(1):
+            found = self._fit(views, np.random.default_rng(seed))
+        return self._keep(views, found, seed)
+
+    def _fit(self, views: Views, rng: np.random.Generator) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+class Classifier(ClassifierMixin, ViewsEstimator):
+    """A baseline that classifies: it writes `_fit(views, codes, rng)` and `_proba(views)`.
+
+    `codes` are the numbers of the classes, -1 for unlabelled documents.
+    """
+
+    def fit(self, X, y):
+        """Learn from the labelled documents, and from the others where the method does.
+
+        Parameters
+        ----------
+        X : Views, dict of matrices, list of matrices, or one matrix
+        y : array-like of shape (documents,)
+            Integers with -1 for unlabelled, or texts with None for unlabelled.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        views = self._training_views(X)
+        classes, codes = class_codes(y, views.n_docs)
+        seed = seed_of(self.random_state)
+        with threadpool_limits(1):
+            found = self._fit(views, codes, np.random.default_rng(seed))
+        self._keep(views, {**found, "classes_": classes}, seed)
+        guess = self._proba(views).argmax(axis=1)
+        self.labels_ = classes[np.where(codes >= 0, codes, guess)]
+        return self
+
+    def _fit(self, views: Views, codes: np.ndarray, rng: np.random.Generator) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _proba(self, views: Views) -> np.ndarray:
+        raise NotImplementedError
+
+    def fit_predict(self, X, y) -> np.ndarray:
+        """Fit, and return `labels_`: the class of each training document, given or found."""
+        return self.fit(X, y).labels_
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Probability of each class, in the order of `classes_`: (documents, classes)."""
+        views = self._known_views(X)
+        with threadpool_limits(1):
+            return self._proba(views)
+
+    def predict(self, X) -> np.ndarray:
+        """The class of each document."""
+        proba = self.predict_proba(X)
+        return self.classes_[proba.argmax(axis=1)]
+
+
+def class_codes(y: Any, n_docs: int) -> tuple[np.ndarray, np.ndarray]:
+    """The classes, and the number of each document's class, -1 for unlabelled ones.
+
+    >>> class_codes(["b", None, "a", "b"], 4)[1]
+    array([ 1, -1,  0,  1])
+    """
+    if y is None:
+        raise ValueError("A classifier needs y: the class of each document, -1 where unknown.")
+    labels = check_labels(y, n_docs)
+    known = np.array([label is not None and label != -1 for label in labels.tolist()], bool)
+    if not known.any():
+        raise ValueError("No document is labelled: give the class of at least one in y.")
+    codes = np.full(n_docs, -1)
+    classes, codes[known] = np.unique(np.array(labels[known].tolist()), return_inverse=True)
+    return classes, codes
+
+
+def require_several_views(views: Views, owner: str) -> None:
+    """Refuse a single view, for a method that relates views to each other."""
+    if views.n_views < 2:
+        raise ValueError(
+            f"{owner} relates views to each other and needs at least two; got "
+            f"{listing(views.names)}."
+        )

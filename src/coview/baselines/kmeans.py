@@ -1,0 +1,119 @@
+r"""k-means of one view or of all views side by side (MacQueen, 1967; Lloyd, 1982).
+
+Objective (to be minimised) over centres m_k and labels c(d), with x_d the point of a document,
+
+    sum_d |x_d - m_{c(d)}|^2
+
+How a document becomes a point: `baselines.features`. With features="raw" it is what the papers
+call K-means (one view) and ConcatK-means or K-means + CTVF (views side by side).
+
+Where the code is: scikit-learn's Lloyd iterations from k-means++ seeds, the best of `n_init`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from coview.baselines.base import Clusterer
+from coview.baselines.features import Features
+from coview.data.validate import check_known
+from coview.data.views import Views
+from coview.params import check_choice, check_int
+
+
+class KMeansViews(Clusterer):
+    """k-means of one view, or of all views side by side.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Clusters.
+    view : str or None, default=None
+        The view to cluster; None puts all side by side.
+    features : {"auto", "raw"}, default="auto"
+        How documents become points: see `coview.baselines.features`.
+    n_init : int, default=10
+        Runs from different seeds; the one with the best objective is kept.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    labels_ : ndarray of int of shape (documents,)
+        -1 for documents that lack the `view`.
+    cluster_centers_ : ndarray of shape (n_components, terms)
+    inertia_ : float
+        The objective.
+
+    Examples
+    --------
+    >>> from coview.datasets import make_views
+    >>> views = make_views(60, 3, [30, 20], random_state=0)
+    >>> KMeansViews(3, random_state=0).fit(views).predict(views[:5]).shape
+    (5,)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        view: str | None = None,
+        features: str = "auto",
+        n_init: int = 10,
+        random_state: Any = None,
+    ):
+        self.n_components = n_components
+        self.view = view
+        self.features = features
+        self.n_init = n_init
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("features", self.features, ["auto", "raw"])
+        check_int("n_init", self.n_init, 1)
+
+    def _fit(self, views: Views, rng: np.random.Generator) -> dict[str, Any]:
+        features = Features.learn(self._own(views), self.features)
+        has = self._has(views)
+        points = features.side_by_side(self._own(views))
+        model = best_kmeans(points[has], self.n_components, rng, self.n_init)
+        labels = np.full(views.n_docs, -1)
+        labels[has] = model.labels_
+        return {
+            "features_": features,
+            "model_": model,
+            "labels_": labels,
+            "cluster_centers_": model.cluster_centers_,
+            "inertia_": model.inertia_,
+        }
+
+    def predict(self, X) -> np.ndarray:
+        """The nearest centre of each document; -1 for documents that lack the `view`."""
+        views = self._known_views(X)
+        points = self.features_.side_by_side(self._own(views), type(self).__name__)
+        return np.where(self._has(views), self.model_.predict(points), -1)
+
+    def _own(self, views):
+        if self.view is None:
+            return views
+        check_known([self.view], views.names, "`view`")
+        return views.select(self.view)
+
+    def _has(self, views):
+        own = self._own(views)
+        return own.present[:, 0] if self.view is not None else np.ones(views.n_docs, bool)
+
+
+def best_kmeans(points, n_clusters: int, rng: np.random.Generator, n_init: int = 10):
+    """The best of several runs of k-means on points (documents, features), as a fitted model."""
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    if points.shape[0] < n_clusters:
+        raise ValueError(
+            f"{n_clusters} clusters cannot be made of {points.shape[0]} documents; lower "
+            "n_components, or leave out a view that few documents have."
+        )
+    seed = int(rng.integers(2**31))
+    with threadpool_limits(1):  # with several threads sums have no fixed order
+        return KMeans(n_clusters, n_init=n_init, random_state=seed).fit(points)
