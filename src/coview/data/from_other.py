@@ -103,3 +103,48 @@ class FromOther:
         from coview.data.files import file_parts
 
         return cls(**file_parts(files, ids, labels, features, variable))
+
+    @classmethod
+    def from_graph(
+        cls,
+        graph: Any,
+        *,
+        ids: Any = None,
+        name: str = "links",
+        both: bool = False,
+        unknown: str = "error",
+    ) -> Self:
+        """Links between documents as a view: a document is the documents it links to.
+
+        A link from a document to itself is dropped, links that occur several times are summed. A
+        document without a link lacks the view. To smooth mixtures over links instead, see
+        `coview.data.links.edge_graph`.
+
+        Parameters
+        ----------
+        graph : matrix of shape (n_docs, n_docs), path, or iterable of links
+            An array, sparse matrix or DataFrame with links from rows to columns. Or links, each
+            (source, target) or (source, target, weight): from a text file with one a line, parted
+            by commas, semicolons, tabs or white space (a header such as ``source,target`` and
+            lines that begin with # or % are skipped), or from a list.
+        ids : sequence of str, default=None
+            Names of the documents, which are also the terms. Without them, documents in a list of
+            links come in the order in which they appear.
+        name : str, default="links"
+        both : bool, default=False
+            Whether to make a second view, ``<name>_in``: a document is those that link to it.
+        unknown : {"error", "ignore"}, default="error"
+            What to do with links from or to documents that `ids` does not list.
+
+        Examples
+        --------
+        >>> from coview.data import Views
+        >>> views = Views.from_graph([("a", "b"), ("a", "c"), ("c", "b")], both=True)
+        >>> views.ids.tolist(), views["links"].toarray().tolist()
+        (['a', 'b', 'c'], [[0.0, 1.0, 1.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+        >>> views["links_in"].toarray().tolist()
+        [[0.0, 0.0, 0.0], [1.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+        """
+        from coview.data.links import link_parts
+
+        return cls(**link_parts(graph, ids, name, both, unknown))
