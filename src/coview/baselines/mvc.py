@@ -182,7 +182,9 @@ def mapping_loss(patterns, mask, pattern, maps, divergence: str) -> float:
     product = pattern @ maps
     if divergence == "euclidean":
         return float((mask * (patterns - product) ** 2).sum())
-    return float((mask * (rel_entr(patterns, product) - patterns + product)).sum())
+    # weights go inside: where they are 0 the product may be, too
+    patterns, product = mask * patterns, mask * product
+    return float((rel_entr(patterns, product) - patterns + product).sum())
 
 
 def mapping_step(patterns, mask, pattern, maps, divergence: str):
