@@ -232,6 +232,26 @@ def test_without_the_extra_an_index_is_an_error_that_names_it(rng, monkeypatch):
         knn_graph(rng.random((300, 3)), 3, method="approximate")
 
 
+def text_like(rng, n_docs, n_terms=2000, n_topics=12):
+    """Documents of some 60 words, from topics over a vocabulary as skewed as words are."""
+    share = 1 / np.arange(1, n_terms + 1)
+    p_w_z = rng.dirichlet(300 * share / share.sum(), n_topics)
+    p_w_d = rng.dirichlet(np.full(n_topics, 0.2), n_docs) @ p_w_z
+    p_w_d /= p_w_d.sum(axis=1, keepdims=True)
+    return sp.csr_array(rng.multinomial(1 + rng.poisson(60, n_docs), p_w_d).astype(float))
+
+
+def test_the_real_index_finds_nine_neighbours_in_ten_and_the_same_each_time(rng):
+    """One test, since the index compiles for half a minute in each process that uses it."""
+    pytest.importorskip("pynndescent", reason="the extra coview[graph] is not installed")
+    text = text_like(rng, 3000)
+    exact = knn_graph(text, 5, method="exact")
+    found, again = (knn_graph(text, 5, method="approximate", seed=3) for _ in range(2))
+    assert exact.nnz > found.multiply(exact).nnz > 0.9 * exact.nnz  # an index, not all pairs
+    assert (found != found.T).nnz == 0
+    assert (found != again).nnz == 0
+
+
 # -- graphs that are given ------------------------------------------------------------------------
 
 
