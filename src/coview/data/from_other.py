@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 
@@ -148,3 +148,40 @@ class FromOther:
         from coview.data.links import link_parts
 
         return cls(**link_parts(graph, ids, name, both, unknown))
+
+    @classmethod
+    def from_mudata(
+        cls,
+        data: Any,
+        *,
+        modalities: Sequence[str] | None = None,
+        layers: Mapping[str, str] | None = None,
+        label: str | None = None,
+    ) -> Self:
+        """Multi-omics data: cells are documents, modalities views; needs ``coview[scverse]``.
+
+        A cell that a modality does not list lacks the view. `coview.data.mudata.to_mudata` writes
+        the results of a model back.
+
+        Parameters
+        ----------
+        data : MuData, or path of an .h5mu file
+        modalities : sequence of str, default=None
+            Which to read; None: all.
+        layers : dict modality -> layer, default=None
+            Where the counts are, if not in ``X``: the models need counts, not their logarithms.
+        label : str, default=None
+            A column of ``obs`` with the classes of cells. Integers are taken as they are (-1:
+            unlabelled), anything else as categories.
+
+        Examples
+        --------
+        >>> from coview.data import Views
+        >>> Views.from_mudata("cells.h5mu", layers={"rna": "counts"})
+        Traceback (most recent call last):
+            ...
+        FileNotFoundError: There is no file cells.h5mu.
+        """
+        from coview.data.mudata import mudata_parts
+
+        return cls(**mudata_parts(data, modalities, layers, label))
