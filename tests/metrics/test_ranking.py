@@ -39,6 +39,18 @@ def test_the_first_ten_relevant_hits_by_hand():
     assert mean_average_precision(scores, ["a"], gallery) == pytest.approx(np.mean(at))
 
 
+def test_neither_kind_is_always_the_larger():
+    good = np.array(["a"] * 10 + ["b"] * 20 + ["a"])  # ten hits at once, one far behind
+    bad = np.array(["b"] * 10 + ["a"] * 30)  # misses first, then nothing but hits
+    for gallery, larger in ((good, "first_ten"), (bad, "standard")):
+        scores = -np.arange(float(len(gallery)))[None]
+        found = {
+            kind: mean_average_precision(scores, ["a"], gallery, kind=kind)
+            for kind in ("first_ten", "standard")
+        }
+        assert max(found, key=found.get) == larger
+
+
 def test_scores_are_those_of_explicit_loops(case):
     readings = {"standard": "full", "first_ten": "first"}
     for kind, reading in readings.items():

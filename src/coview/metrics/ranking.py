@@ -7,9 +7,8 @@ relevant ones, the precision at the i-th of these is i / r_i, and
     average precision, "first_ten"     the mean over the first ten (all, where there are fewer)
 
 "first_ten" is the measure of Wang et al. (2016): "the mean precision value for the top 10
-relevant retrievals". It is the larger of the two, since precision falls with the rank: figures of
-the two kinds cannot be compared. Equal scores are ranked by index; a query to which nothing is
-relevant scores 0.
+relevant retrievals". Either of the two may be the larger; their figures cannot be compared. Equal
+scores are ranked by index; a query to which nothing is relevant scores 0.
 """
 
 import numpy as np
