@@ -4,6 +4,12 @@ import io
 import tarfile
 import zipfile
 
+import numpy as np
+import pytest
+import scipy.io
+
+from coview.datasets.importers import ArchiveError
+
 
 def tar_bytes(files, compression=""):
     """A tar file in memory; `files` is {name: bytes or TarInfo}."""
@@ -32,3 +38,31 @@ def link(name, target, kind=tarfile.SYMTYPE):
     info = tarfile.TarInfo(name)
     info.type, info.linkname = kind, target
     return info
+
+
+def write(path, data):
+    path.write_bytes(data)
+    return path
+
+
+def refused(words):
+    return pytest.raises(ArchiveError, match=words)
+
+
+def mat_file(path, matrices, y, name="y"):
+    X = np.empty((1, len(matrices)), dtype=object)
+    X[0, :] = matrices
+    scipy.io.savemat(path, {"X": X, name: np.array(y)[:, None]}, do_compression=True)
+    return path
+
+
+PAGES = b"""http://a/1\t1\t0\t1\tcourse
+http://a/2\t0\t0\t0\tstaff
+http://a/3\t0\t1\t1\tstudent
+"""
+LINKS = b"http://a/1 http://a/2\nhttp://a/3 http://a/1\nhttp://a/3 http://a/3\n"
+
+
+def webkb(folder, content=PAGES, cites=LINKS):
+    files = {"WebKB/texas.content": content, "WebKB/texas.cites": cites, "WebKB/README": b""}
+    return write(folder / "WebKB.tgz", tar_bytes(files, "gz"))

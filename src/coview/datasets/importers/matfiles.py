@@ -1,78 +1,14 @@
-"""MATLAB files (version 5 to 7) from elsewhere: unpacked within limits, then read by scipy.
-
-A file is a header of 128 bytes and a list of elements, each with its size; a compressed element
-holds one other. They are decompressed here, with a limit, so that scipy meets no compressed data,
-and no size that is not there.
-"""
+"""Data sets in one MATLAB file: a cell array of matrices and a vector of labels."""
 
 import os
-import struct
-import zlib
-from io import BytesIO
 from typing import Any
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 
 from coview.data.show import listing
 from coview.datasets.importers.archives import ArchiveError, Limits, read_members
-
-HEADER = 128
-COMPRESSED = 15  # the type of such an element
-MOST_BYTES = 1 << 30
-HDF5 = b"\x89HDF\r\n\x1a\n"
-
-
-def read_mat(data: bytes, label: str, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
-    """The variables of a MATLAB file.
-
-    Parameters
-    ----------
-    data : bytes
-    label : str
-        Name of the file, for the messages.
-    most_bytes : int
-        The file may not be larger after decompression.
-    """
-    # version 7.3 is HDF5 behind a block of 512 bytes
-    if HDF5 in (data[:8], data[512:520]):
-        raise ArchiveError(f"{label} is of MATLAB's version 7.3; save it again with -v7.")
-    try:
-        plain = _decompressed(data, most_bytes)
-        variables = scipy.io.loadmat(BytesIO(plain))
-    except ArchiveError as error:
-        raise ArchiveError(f"{label} {error}") from error
-    except Exception as error:  # scipy meets damage with whatever its code trips over
-        raise ArchiveError(f"{label} cannot be read as a MATLAB file ({error}).") from error
-    return {name: value for name, value in variables.items() if not name.startswith("__")}
-
-
-def _decompressed(data: bytes, most_bytes: int) -> bytes:
-    order = {b"IM": "<", b"MI": ">"}.get(data[126:128])
-    if order is None:
-        raise ArchiveError("is no MATLAB file of version 5 to 7.")
-    parts, at, total = [data[:HEADER]], HEADER, HEADER
-    while at < len(data):
-        kind, size = struct.unpack_from(f"{order}II", data, at)
-        if kind == COMPRESSED:
-            part = _inflate(data[at + 8 : at + 8 + size], most_bytes - total)
-        else:
-            part = data[at : at + 8 + size]
-        total += len(part)
-        if total > most_bytes:
-            raise ArchiveError(f"holds more than {most_bytes:,} bytes after decompression.")
-        parts.append(part)
-        at += 8 + size
-    return b"".join(parts)
-
-
-def _inflate(data: bytes, most_bytes: int) -> bytes:
-    stream = zlib.decompressobj()
-    part = stream.decompress(data, max(most_bytes, 0) + 1)
-    if len(part) <= most_bytes and not stream.eof:
-        raise ArchiveError("is damaged or incomplete. Fetch it again.")
-    return part
+from coview.datasets.importers.matlab import read_mat
 
 
 def read_cells(
@@ -107,12 +43,12 @@ def cells(variables: dict[str, Any], label: str) -> tuple[list[sp.csr_array], np
     of labels tells.
     """
     X = _pick(variables, ("X", "x", "data", "fea"), label)
-    y = np.asarray(_pick(variables, ("y", "Y", "gt", "truth", "label", "labels"), label)).ravel()
-    if y.dtype.kind not in "iuf" or not np.isfinite(y).all() or (y != np.round(y)).any():
+    y = _pick(variables, ("y", "Y", "gt", "truth", "label", "labels"), label)
+    if not isinstance(y, np.ndarray) or not np.isfinite(y).all() or (y != np.round(y)).any():
         raise ArchiveError(f"{label} must have whole numbers as labels.")
-    if not isinstance(X, np.ndarray) or X.dtype != object:
+    if not isinstance(X, list):
         raise ArchiveError(f"{label} must have its views in a cell array.")
-    return [_matrix(view, len(y), label) for view in X.ravel()], y.astype(np.int64)
+    return [_matrix(view, y.size, label) for view in X], y.ravel().astype(np.int64)
 
 
 def _pick(variables: dict[str, Any], names: tuple[str, ...], label: str) -> Any:
@@ -126,9 +62,8 @@ def _pick(variables: dict[str, Any], names: tuple[str, ...], label: str) -> Any:
 
 
 def _matrix(view: Any, n_docs: int, label: str) -> sp.csr_array:
-    if not (sp.issparse(view) or (isinstance(view, np.ndarray) and view.dtype.kind in "iufb")):
+    if not isinstance(view, np.ndarray | sp.sparray):
         raise ArchiveError(f"{label} must have numbers in the cells of X.")
-    matrix = sp.csr_array(view)
-    if matrix.ndim != 2 or n_docs not in matrix.shape:
+    if len(view.shape) != 2 or n_docs not in view.shape:
         raise ArchiveError(f"{label} has {n_docs:,} labels but a view of shape {view.shape}.")
-    return matrix if matrix.shape[0] == n_docs else sp.csr_array(matrix.T)
+    return sp.csr_array(view if view.shape[0] == n_docs else view.T)

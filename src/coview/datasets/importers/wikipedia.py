@@ -12,7 +12,7 @@ import numpy as np
 from coview.data.show import listing, quoted
 from coview.data.views import Views
 from coview.datasets.importers.archives import ArchiveError, Limits, base, collect
-from coview.datasets.importers.matfiles import read_mat
+from coview.datasets.importers.matlab import read_mat
 from coview.datasets.importers.words import count_words
 from coview.datasets.importers.writing import (
     array_bytes,
@@ -164,7 +164,7 @@ def _features(
 
 def _block(variables: dict[str, Any], name: str, n_rows: int) -> np.ndarray:
     found = variables[name]
-    if not isinstance(found, np.ndarray) or found.dtype.kind not in "iuf" or len(found) != n_rows:
+    if not isinstance(found, np.ndarray) or found.ndim != 2 or len(found) != n_rows:
         raise ArchiveError(
             f"{name} of {FEATURES} must be a matrix of numbers with {n_rows:,} rows, as many as "
             f"its list has lines; found {getattr(found, 'shape', type(found).__name__)}."
