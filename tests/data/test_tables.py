@@ -3,6 +3,7 @@
 import gzip
 import json
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -15,10 +16,12 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coview import LinkPLSA
 from coview.data import Views
 from coview.data.matrices import DataWarning
 from coview.data.raw_rows import Labels
 from coview.data.tables import open_table, text_columns
+from coview.metrics import match_ranks, purity, similarity
 
 ROWS = [
     {"id": "a", "en": "the red cat sleeps", "de": "die rote Katze", "kind": "cat", "n": 3},
@@ -456,6 +459,19 @@ def test_parquet_needs_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(ImportError, match=r"coview\[parquet\]"):
         Views.from_table(path, text="en")
+
+
+NEWS = Path(__file__).parents[2] / "examples" / "news.csv"
+
+
+@pytest.mark.skipif(not NEWS.exists(), reason="the examples are not part of the package")
+def test_the_topics_of_the_example_are_found_and_one_language_finds_the_other():
+    views = Views.from_table(NEWS, text=["en", "de"], id="id", label="topic")
+    model = LinkPLSA(6, random_state=0).fit(views)
+    assert purity(views.labels, model.labels_) > 0.9
+    both = views[views.present.all(axis=1)]
+    mixtures = [model.transform(both.select(language)) for language in ("en", "de")]
+    assert np.median(match_ranks(similarity(*mixtures))) < 10
 
 
 def test_views_from_a_table_can_be_used_by_the_container(tmp_path):

@@ -429,6 +429,12 @@ def test_a_recipe_of_tokens_written_as_data_counts_the_same():
     assert present.tolist() == [True, False, True, True]
 
 
+def test_recipes_are_shown_in_one_line():
+    recipes = Views.from_texts({"en": ["a cat"], "tags": [["x", "y"]]}).recipes
+    assert repr(recipes["en"]) == "<TextRecipe: 1 term of 'en' by CountVectorizer>"
+    assert repr(recipes["tags"]) == "<TokensRecipe: 2 terms of 'tags'>"
+
+
 def test_raw_texts_are_read_by_the_column_they_came_from():
     views = Views.from_texts({"en": TEXTS, "de": ["Katze"] * 4})
     parts = read_raw(views.recipes, {"en": ["dog dog", None]})

@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from coview.data.counting import Limits, TermCounter, spread
 from coview.data.matrices import float_type
 from coview.data.recipes import Recipe, is_missing
-from coview.data.show import place, quoted, show
+from coview.data.show import place, plural, quoted, show
 from coview.data.text_options import TextOptions
 from coview.data.tokens import unspaced_share
 from coview.data.vectorizers import (
@@ -93,7 +93,7 @@ def _token(token: Any) -> str:
 # -- recipes --------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class TextRecipe:
     """How texts become counts of terms.
 
@@ -112,6 +112,10 @@ class TextRecipe:
     vectorizer: CountVectorizer
     terms: np.ndarray
     tfidf: TfidfTransformer | None = None
+
+    def __repr__(self) -> str:
+        how = type(self.vectorizer).__name__
+        return f"<TextRecipe: {plural(len(self.terms), 'term')} of {quoted(self.source)} by {how}>"
 
     def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
         """The counts (documents, terms) of texts, and which of them are there."""
@@ -137,7 +141,7 @@ class TextRecipe:
         return cls(str(settings["source"]), vectorizer, features, tfidf)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class TokensRecipe:
     """How lists of tokens become counts.
 
@@ -154,6 +158,9 @@ class TokensRecipe:
     source: str
     terms: np.ndarray
     separator: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<TokensRecipe: {plural(len(self.terms), 'term')} of {quoted(self.source)}>"
 
     def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
         """The counts (documents, terms) of lists of tokens, and which of them are there."""
