@@ -27,15 +27,21 @@ _HOMES = {
     "Checkpoint": ".em.checkpoint",
     "DamagedFile": ".store",
     "load": ".io",
+    "search": ".retrieval",
+    "SearchIndex": ".retrieval",
+    "Doc": ".retrieval",
+    "to_mudata": ".data.mudata",
 }
-_SUBMODULES = ("datasets", "metrics")
+_SUBMODULES = ("baselines", "datasets", "metrics")
 
 __all__ = [*_HOMES, *_SUBMODULES, "__version__"]
 
 if TYPE_CHECKING:
+    from . import baselines as baselines
     from . import datasets as datasets
     from . import metrics as metrics
     from .classifier import TopicClassifier as TopicClassifier
+    from .data.mudata import to_mudata as to_mudata
     from .data.validate import DataWarning as DataWarning
     from .data.views import Views as Views
     from .em.checkpoint import Checkpoint as Checkpoint
@@ -49,6 +55,9 @@ if TYPE_CHECKING:
     from .models.pairwise_coplsa import PairwiseCoPLSA as PairwiseCoPLSA
     from .models.plsa import PLSA as PLSA
     from .models.voted_plsa import VotedPLSA as VotedPLSA
+    from .retrieval import Doc as Doc
+    from .retrieval import SearchIndex as SearchIndex
+    from .retrieval import search as search
     from .store import DamagedFile as DamagedFile
 
 

@@ -2,7 +2,7 @@
 
 A file holds tensors and, in the metadata of safetensors, a header: JSON with the kind of the file,
 its version, what the caller gives, and the SHA-256 of each tensor (of its type, shape and bytes);
-the SHA-256 of that JSON lies beside it. Nothing is ever unpickled or evaluated. Checksums find
+the SHA-256 of that JSON stands before it. Nothing is ever unpickled or evaluated. Checksums find
 accidents, not attackers: who can rewrite a file can rewrite its checksums.
 
 Writing is atomic: the file is written beside its place, flushed to the disk and moved there, so a
@@ -72,7 +72,8 @@ def write_sealed(
         "sha256": {name: tensor_digest(array) for name, array in arrays.items()},
     }
     text = json.dumps(sealed, allow_nan=False, separators=(",", ":"))
-    metadata = {"format": FORMAT, "sealed": text, "sha256": _digest(text.encode())}
+    # one entry: safetensors writes several in an order of its own, different from run to run
+    metadata = {FORMAT: f"{_digest(text.encode())} {text}"}
     with replacing(path) as beside:
         save_file(arrays, beside, metadata)
 
@@ -175,10 +176,10 @@ def read_header(path: str | os.PathLike[str], kind: str | None = None) -> dict[s
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder, not a coview file.")
     metadata = _metadata(path)
-    if metadata.get("format") != FORMAT or not {"sealed", "sha256"} <= metadata.keys():
+    if list(metadata) != [FORMAT]:
         raise DamagedFile(f"{path} is a safetensors file, but not one that coview wrote.")
-    text = metadata["sealed"]
-    if _digest(text.encode()) != metadata["sha256"]:
+    digest, _, text = metadata[FORMAT].partition(" ")
+    if _digest(text.encode()) != digest:
         raise _damaged(path, "the checksum of its header is wrong")
     sealed = json.loads(text)
     if sealed["min_reader"] > FORMAT_VERSION:
@@ -222,7 +223,7 @@ def _check_start(path: Path, start: bytes) -> None:
     # a pickle begins with 0x80, and so does a header of 128 bytes: that then has zeros after it
     if foreign and not (start[:1] == b"\x80" and start[2:] == bytes(6)):
         raise DamagedFile(f"{path} is not a coview file but {foreign}.")
-    if len(start) < 8 or start.lstrip()[:1] in (b"{", b"[", b"<"):
+    if len(start) < 8 or any(start[4:]):  # no header has as many bytes as that would say
         raise DamagedFile(
             f"{path} is not a coview file (it has {path.stat().st_size:,} bytes and begins "
             f"with {start!r})."

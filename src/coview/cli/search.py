@@ -183,7 +183,12 @@ def _explained(results: Any, texts: dict[str, str], as_json: bool) -> None:
     for hit in results:
         rank, name, score, *text = _row(hit, texts)
         what = f"{cell(name)}\n{cell(text[0])}" if text else cell(name)
-        shown.add_row(str(rank), what, cell(score), cell_lines(hit.why()))
+        shown.add_row(
+            str(rank),
+            what,
+            cell(score),
+            cell_lines([str(reason) for reason in hit.explanation or []]),
+        )
     console().print(shown)
 
 
