@@ -11,7 +11,7 @@ import numpy as np
 from coview.data.frames import _ids, read_table
 from coview.data.raw_rows import CountedColumns
 from coview.data.recipes import is_missing
-from coview.data.show import listing, quoted
+from coview.data.show import listing, place, quoted
 from coview.data.tables import SAMPLE, STEP, Row, unknown_column
 
 
@@ -24,7 +24,7 @@ class FrameRows:
         The index of a pandas frame, if it does more than count the rows.
     """
 
-    unit = "row"
+    place = staticmethod(place)
     name = "The frame"
 
     def __init__(self, frame: Any) -> None:

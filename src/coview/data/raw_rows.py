@@ -222,7 +222,7 @@ def _read(source: RowSource, names: Sequence[str], columns: Sequence[Column]) ->
                 done += 1
         except (TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
-            where = f"{source.name}, {source.unit} {number:,}, column {quoted(names[done])}"
+            where = f"{source.name}, {source.place(number)}, column {quoted(names[done])}"
             raise kind(f"{where}: {error}") from error
     if not numbers:
         raise ValueError(f"{source.name} has no rows.")
@@ -237,9 +237,9 @@ def _unique(ids: list[str], numbers: array, source: RowSource, column: str) -> n
         for number, name in zip(numbers, ids, strict=True):
             first = seen.setdefault(name, number)
             if first != number:
-                where = f"the id {quoted(name)} is in {source.unit} {first:,} and {number:,}"
                 raise ValueError(
-                    f"{source.name}, column {quoted(column)}: {where}. {error}"
+                    f"{source.name}, column {quoted(column)}: the id {quoted(name)} is in "
+                    f"{source.place(first)} and {source.place(number)}. {error}"
                 ) from error
         raise
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
 import json
 import os
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -14,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from coview.data.show import listing, plural, quoted, show
+from coview.data.show import listing, place, plural, quoted, show
 from coview.extras import need
 
 Progress = Callable[[int, int], None]
@@ -34,18 +36,23 @@ class RowSource(Protocol):
     ----------
     name : str
         What is read, for the messages.
-    unit : str
-        What the number of a row counts: "line" or "row".
     """
 
     name: str
-    unit: str
+
+    def place(self, number: int) -> str:
+        """Where the row with this number is, for the messages."""
 
     def columns(self, sample: int | None = SAMPLE) -> list[str]:
         """Names of the columns; where rows differ, those of the first few, or of all."""
 
     def rows(self, columns: Sequence[str]) -> Iterator[Row]:
         """Number and cells of one row after the other; None is a missing cell."""
+
+
+def line_of(number: int) -> str:
+    """Where a row of a text file is: lines are counted from 1, as editors do."""
+    return f"line {number:,}"
 
 
 def open_table(
@@ -134,6 +141,10 @@ class TextFile:
 
     def __init__(self, path: Path, encoding: str, on_bytes: Progress | None = None) -> None:
         self.path, self._on_bytes = path, on_bytes
+        try:
+            codecs.lookup(encoding)
+        except LookupError as error:
+            raise ValueError(f"There is no encoding {quoted(encoding)}.") from error
         # both forms of utf-8 are read alike, and a mark at the start is no part of the first name
         self.encoding = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
         self._size = path.stat().st_size
@@ -145,11 +156,9 @@ class TextFile:
             with self.path.open("rb") as raw, self._unpacked(raw) as binary:
                 text = io.TextIOWrapper(binary, encoding=self.encoding, newline=newline)
                 yield text if self._on_bytes is None else self._reported(text, raw)
-        except LookupError as error:
-            raise ValueError(f"There is no encoding {quoted(self.encoding)}.") from error
         except UnicodeError as error:
             raise ValueError(self._undecodable(error)) from error
-        except (gzip.BadGzipFile, EOFError) as error:
+        except (gzip.BadGzipFile, zlib.error, EOFError) as error:
             raise ValueError(f"{self.path} cannot be unpacked: {error}.") from error
 
     def _unpacked(self, raw: Any) -> Any:
@@ -196,7 +205,7 @@ class TextFile:
 class DelimitedRows:
     """A table whose first row names the columns."""
 
-    unit = "line"
+    place = staticmethod(line_of)
 
     def __init__(self, file: TextFile, delimiter: str, quotechar: str | None) -> None:
         self.name, self._file = str(file.path), file
@@ -217,11 +226,11 @@ class DelimitedRows:
         with self._file.lines(newline="") as lines:
             records = self._records(lines)
             header = self._header(records)
-            places = [header.index(name) for name in columns]
+            chosen = [header.index(name) for name in columns]
             for line, cells in records:
                 if len(cells) != len(header):
                     raise ValueError(self._ragged(line, cells, header))
-                yield line, tuple([cells[place] for place in places])
+                yield line, tuple([cells[column] for column in chosen])
 
     def _header(self, records: Iterator[tuple[int, list[str]]]) -> list[str]:
         _, header = next(records, (0, None))
@@ -264,7 +273,7 @@ class DelimitedRows:
 class JsonLines:
     """One object a line; a key that an object lacks is a missing cell."""
 
-    unit = "line"
+    place = staticmethod(line_of)
 
     def __init__(self, file: TextFile) -> None:
         self.name, self._file = str(file.path), file
@@ -312,7 +321,7 @@ def _refuse_constant(name: str) -> None:
 class ParquetFile:
     """A Parquet file, read a batch of rows at a time."""
 
-    unit = "row"
+    place = staticmethod(place)
 
     def __init__(self, path: Path, on_bytes: Progress | None = None) -> None:
         self.name, self._path, self._on_bytes = str(path), path, on_bytes
@@ -330,7 +339,7 @@ class ParquetFile:
             total = file.metadata.num_rows
             for batch in file.iter_batches(batch_size=STEP, columns=list(dict.fromkeys(columns))):
                 cells = zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
-                yield from enumerate(cells, done + 1)
+                yield from enumerate(cells, done)
                 done += batch.num_rows
                 self._report(done, total)
 
