@@ -10,7 +10,7 @@ from tests.datasets.importers.packing import refused, tar_bytes, write
 POSTS = {
     "20news-bydate-test/sci.space/9": b"From: d\n\nThe moon, the moon2 and the sun",
     "20news-bydate-train/sci.space/101": b"From: a\nSubject: moon\n\nSun and moon\n\nsun moon",
-    "20news-bydate-train/sci.space/20": b"From: b\n\nthe moon caf\xe9 sun",
+    "20news-bydate-train/sci.space/20": b"From: b\n\nthe moon Z\xfcrich sun",
     "20news-bydate-train/alt.atheism/7": b"Newsgroups: alt.atheism\n\nof the and",
 }
 
@@ -30,7 +30,7 @@ def test_20newsgroups(tmp_path):
         "id": "20",
         "group": "sci.space",
         "split": "train",
-        "text": "From: b\n\nthe moon café sun",
+        "text": "From: b\n\nthe moon Zürich sun",
     }
 
 

@@ -30,8 +30,9 @@ def count_words(
         raise ArchiveError("The texts have no word.") from error
     words = vectorizer.get_feature_names_out()
     # not by the vectorizer, which warns of stop words that its own pattern would cut
+    stops = ENGLISH_STOP_WORDS.union(stop_words)
     frequent = (counts > 0).sum(axis=0) >= min_df
-    kept = np.flatnonzero(frequent & ~np.isin(words, list(ENGLISH_STOP_WORDS.union(stop_words))))
+    kept = np.array([column for column in np.flatnonzero(frequent) if words[column] not in stops])
     if not len(kept):
         raise ArchiveError(f"No word but stop words is in {min_df} of the {len(texts):,} texts.")
     return sp.csr_array(counts[:, kept]), words[kept]

@@ -79,4 +79,4 @@ def array_bytes(array: np.ndarray) -> bytes:
 def documents_bytes(documents: Iterable[Mapping[str, Any]]) -> bytes:
     """A documents.jsonl.gz: one document a line."""
     lines = "".join(json.dumps(document, ensure_ascii=False) + "\n" for document in documents)
-    return gzip.compress(lines.encode(), mtime=0)
+    return gzip.compress(lines.encode(), compresslevel=6, mtime=0)
