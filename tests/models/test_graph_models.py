@@ -207,7 +207,13 @@ def test_a_graph_without_edges_is_refused(views):
         ({"exponent": 1.0}, "exponent must be"),
         ({"exponent": 0.0}, "exponent must be"),
         ({"monotone": "yes"}, "monotone must be"),
-        ({"graphs": {"view_0": np.ones((3, 3))}}, "shape"),
+        ({"n_feature_topics": 0}, "n_feature_topics must be"),
+        ({"n_feature_topics": {"view_0": 2.5}}, "n_feature_topics must be"),
+        ({"graphs": {"view_0": np.ones((3, 3))}}, "'view_0' must have .* shape"),
+        ({"graphs": {"links": -np.ones((90, 90))}}, "'links' has the weight -1"),
+        ({"graphs": {"links": None}}, "'links' must be a matrix"),
+        ({"graphs": [np.ones((90, 90))]}, "graphs must be a dict .* got list"),
+        ({"graphs": np.ones((90, 90))}, "graphs must be a dict .* got ndarray"),
     ],
 )
 def test_bad_parameters_are_named(views, params, message):
@@ -222,6 +228,22 @@ def test_the_papers_start_is_at_hand(views):
     again = MGGM(3, 5, init="ltm", random_state=0).fit(views)
     np.testing.assert_array_equal(model.doc_topic_, again.doc_topic_)
     assert normalized_mutual_info(views.labels, model.labels_) > 0.3
+
+
+def test_so_it_is_with_labels_which_say_what_a_topic_is_called():
+    views = make_views(90, 3, [40, 30, 20], doc_length=30, random_state=4)
+    labels = np.where(np.arange(90) % 9 == 0, views.labels, -1)
+    for seed in range(4):  # the clusters of k-means have the right numbers now and then
+        model = MGGM(3, 5, init="ltm", random_state=seed).fit(views, labels=labels)
+        assert (model.labels_ == views.labels).mean() > 0.9
+
+
+def test_a_view_that_no_two_documents_have_lends_no_graph(views):
+    lone = np.zeros((90, 4))
+    lone[7] = 2
+    model = MGGM(3, 5, init=views.labels, **FIXED).fit({**views.matrices, "lone": lone})
+    assert sorted(model.graph_weights_) == sorted(views.names)
+    assert sum(model.graph_weights_.values()) > 0.5
 
 
 def test_a_fitted_model_can_be_the_start(views):

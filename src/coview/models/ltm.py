@@ -20,8 +20,8 @@ of a quadratic around that estimate, not the maximiser of EM's bound, so the obj
 al., 2008). Pinned documents are boundary conditions of the system.
 
 The papers print a roughness by symmetric Kullback-Leibler divergence (Eq. 3 of Wang et al.),
-infinite as soon as a neighbour has a zero; what (15) smooths is the quadratic one, which is
-reported.
+infinite as soon as a neighbour has a zero: it is in `trace_.roughness`. What (15) smooths is the
+quadratic one, which is the penalty.
 
 `LTM` on `views.concat()` is the papers' ConcatLTM.
 
@@ -148,7 +148,10 @@ class LTM(BaseViewsModel):
 
     def _prepare_training(self, views: Views, labels, rng: np.random.Generator):
         data, learned = super()._prepare_training(views, labels, rng)
-        graph = view_graph(self.graph, data, 0, self.n_neighbors)
+        if self.graph is None:
+            graph = neighbour_graph(data, 0, self.n_neighbors)
+        else:
+            graph = check_graph(self.graph, data.n_docs)
         strength = graph_strength(self.strength, self.strength_scale, data, [graph])
         penalty = GraphSmoothness(
             (graph,),
@@ -163,11 +166,8 @@ class LTM(BaseViewsModel):
         return Problem.of(data, topics, (start.theta,), slots=(0,), penalty=data.coupling)
 
 
-def view_graph(given, data: Prepared, v: int | None, n_neighbors: int) -> sp.csr_array:
-    """The graph given for a view, checked, or that of its nearest neighbours."""
-    if given is not None:
-        return check_graph(given, data.n_docs, name=data.names[v] if v is not None else "graphs")
-    assert v is not None
+def neighbour_graph(data: Prepared, v: int, n_neighbors: int) -> sp.csr_array:
+    """The graph of nearest neighbours in one view."""
     matrix = data.matrices[v]
     # the papers' Euclidean distance in the view's own scale suits measurements; for sparse counts
     # it mostly says which documents are short

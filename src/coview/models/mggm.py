@@ -37,6 +37,7 @@ Where the code is: (14) is `FactoredTopics.m_step`; (15), (10) and (11)
 """
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -45,6 +46,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from coview.base import BaseViewsModel
+from coview.data.graphs import check_graph
 from coview.data.prepare import Prepared
 from coview.data.show import plural, quoted
 from coview.data.validate import DataWarning
@@ -54,7 +56,7 @@ from coview.em.problem import Problem
 from coview.em.smoothness import GraphSmoothness
 from coview.em.starts import Start, label_start
 from coview.models.dual_plsa import factor_attributes
-from coview.models.ltm import LTM, graph_strength, view_graph
+from coview.models.ltm import LTM, graph_strength, neighbour_graph
 from coview.params import by_view, check_choice, check_int, check_real
 from coview.runners.threads import effective_threads
 
@@ -98,7 +100,7 @@ class MGGM(BaseViewsModel):
     Attributes
     ----------
     graph_weights_ : dict of float
-        mu of each graph.
+        mu of each graph; a view that no two documents have has none.
     feature_topics_, topic_links_ : dict of ndarray
         p(w|y) and p(y|z) of each view.
     components_, doc_topic_, view_doc_topic_, labels_, objective_, n_iter_, trace_, ...
@@ -176,6 +178,14 @@ class MGGM(BaseViewsModel):
         check_real("strength", self.strength)
         check_choice("strength_scale", self.strength_scale, ["mass", "absolute"])
         check_int("n_neighbors", self.n_neighbors, 1)
+        numbers = self.n_feature_topics
+        for number in numbers.values() if isinstance(numbers, dict) else [numbers]:
+            check_int("n_feature_topics", number, 1)
+        if not isinstance(self.graphs, Mapping | None):
+            raise ValueError(
+                "graphs must be a dict of matrices by the names of the views, or None; got "
+                f"{type(self.graphs).__name__}."
+            )
         check_real("exponent", self.exponent, 1e-6, 1 - 1e-6)
         for name in ("monotone", "normalize_graph_weights"):
             check_choice(name, getattr(self, name), [True, False])
@@ -186,10 +196,14 @@ class MGGM(BaseViewsModel):
 
     def _graphs(self, data: Prepared) -> dict[str, sp.csr_array]:
         """The graph of each view, given or of nearest neighbours, and any others given."""
-        given = dict(self.graphs or {})
-        views = enumerate(data.names)
-        graphs = {n: view_graph(given.pop(n, None), data, v, self.n_neighbors) for v, n in views}
-        return graphs | {n: view_graph(g, data, None, self.n_neighbors) for n, g in given.items()}
+        given = {n: check_graph(g, data.n_docs, n) for n, g in (self.graphs or {}).items()}
+        own = {
+            n: given.pop(n) if n in given else neighbour_graph(data, v, self.n_neighbors)
+            for v, n in enumerate(data.names)
+        }
+        # a view that no two documents have lends no edge; its graph would take all the weight
+        joining = {n: graph for n, graph in (own | given).items() if graph.nnz}
+        return joining or own
 
     def _starts(self, data: Prepared, views: Views, rng: np.random.Generator):
         if isinstance(self.init, str) and self.init == "ltm":
@@ -205,7 +219,8 @@ class MGGM(BaseViewsModel):
             strength=self.strength,
             strength_scale=self.strength_scale,
             n_neighbors=self.n_neighbors,
-            init="kmeans",
+            # clusters of k-means have other numbers than the labels
+            init="kmeans" if data.labels is None else "naive_bayes",
             max_iter=30,  # as many as Cai et al. give each of their restarts
             tol=0.0,
             scaling=None,
