@@ -64,7 +64,7 @@ def run_demo(
         model.save(save)
         console.print(
             f"\nSaved as {escape(str(save))}. Search it: coview search {escape(str(save))} "
-            '--view doc --in code "fit a straight line to points"',
+            '--view doc --in code "solve a linear system with a sparse matrix"',
             highlight=False,
         )
     return figures

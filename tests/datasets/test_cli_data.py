@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from coview.cli_data import data_app
+from coview.cli.data import data_app
 from coview.datasets import DATASETS, load_webkb
 from tests.datasets.importers.packing import webkb
 
@@ -130,7 +130,7 @@ def test_a_wrong_archive_is_an_error_without_a_traceback(home, tmp_path, name, c
 
 def command(*args):
     code = (
-        "import sys; from coview.cli_data import data_app; "
+        "import sys; from coview.cli.data import data_app; "
         "data_app(standalone_mode=False); print(*sys.modules)"
     )
     return subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True)

@@ -11,6 +11,7 @@ import typer
 
 from coview import __version__
 from coview.cli.apply import predict, transform
+from coview.cli.data import data_app
 from coview.cli.demo import demo
 from coview.cli.fit import fit
 from coview.cli.inspect import convert, info, topics
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 for command in (fit, topics, predict, transform, search, info, convert, demo):
     app.command()(command)
+app.add_typer(data_app, name="data")
 
 
 def _show_version(wanted: bool) -> None:
