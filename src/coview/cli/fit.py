@@ -345,7 +345,7 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
         print_json(summary)
     elif not quiet:
         note(
-            f"{summary['model']} with {summary['topics']} topics after "
-            f"{plural(summary['iterations'], 'iteration')}, saved as {output}.\n"
+            f"{summary['model']} with {summary['topics']} topics, fitted to "
+            f"{plural(summary['documents'], 'document')}, saved as {output}.\n"
             f"See it with: coview topics {output}"
         )

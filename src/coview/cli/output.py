@@ -153,7 +153,7 @@ def deliver(
         )
         shown = table(title, columns, right=numbers)
         for row in rows[:most]:
-            shown.add_row(*(cell(value, 60) for value in row))
+            shown.add_row(*(cell(value, 90) for value in row))
         console().print(shown)
         if most is not None and len(rows) > most:
             note(f"{most} of {len(rows):,} rows shown; all of them: -o FILE.csv, or --json.")

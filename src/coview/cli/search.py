@@ -13,7 +13,7 @@ from coview.cli.output import cell, console, deliver, print_json, table
 from coview.cli.source import Source
 from coview.cli.state import UsageError
 
-SNIPPET = 100
+SNIPPET = 90
 
 
 class Kind(StrEnum):
@@ -171,8 +171,14 @@ def _texts(model: Any, path: Path | None, in_view: str | None, id: str | None) -
 
 def _row(hit: Any, texts: dict[str, str]) -> list[Any]:
     name = str(hit.position if hit.id is None else hit.id)
-    shown = [texts.get(name, "")[:SNIPPET]] if texts else []
+    shown = [_snippet(texts.get(name, ""))] if texts else []
     return [hit.rank, name, float(hit.score), *shown]
+
+
+def _snippet(text: str) -> str:
+    """The beginning of a text, up to the end of a word."""
+    text = " ".join(text.split())
+    return text if len(text) <= SNIPPET else text[:SNIPPET].rsplit(" ", 1)[0] + " …"
 
 
 def _explained(results: Any, texts: dict[str, str], as_json: bool) -> None:
