@@ -1,0 +1,121 @@
+"""Index files: a sealed file (`coview.store`) with vectors, ids and what it takes to compare."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from coview.retrieval.gallery import Gallery
+from coview.retrieval.kinds import KINDS
+from coview.retrieval.lists import Lists
+from coview.retrieval.spaces import Classifier, Space
+from coview.store import (
+    DamagedFile,
+    fingerprint,
+    pack_texts,
+    read_sealed,
+    unpack_texts,
+    write_sealed,
+)
+
+KIND = "search index"
+
+
+def model_fingerprint(model: Any) -> str:
+    """Tells whether two models have the same topics."""
+    names = model.view_names_
+    return fingerprint((model.components_[name] for name in names), *names)
+
+
+def save_index(index: Any, path: str | os.PathLike[str]) -> None:
+    """See `SearchIndex.save`."""
+    gallery, space = index._gallery, index._space
+    if len(gallery.rows) < len(gallery.vectors):
+        gallery = gallery.in_order(gallery.rows)
+    tensors = {"vectors": gallery.vectors}
+    if gallery.positions is not None:
+        tensors["positions"] = gallery.positions
+    ids = gallery.own_ids()
+    if ids is not None:
+        tensors["ids.text"], tensors["ids.ends"] = pack_texts(map(str, ids))
+    keys = list(space.centres or space.classifiers)
+    for i, key in enumerate(keys):
+        tensors |= _arrays(i, space.centres.get(key), space.classifiers.get(key))
+    if index._lists is not None:
+        tensors |= {"lists.centres": index._lists.centres, "lists.ends": index._lists.ends}
+    header = {
+        "model": index._fingerprint or model_fingerprint(index.model),
+        "kind": index.kind,
+        "in_view": index.in_view,
+        "probes": index.probes,
+        "n_topics": index.n_topics,
+        "of_training": gallery.of_training,
+        "keys": keys,
+        "classes": space.classes,
+    }
+    write_sealed(path, KIND, header, tensors)
+
+
+def _arrays(i, centre, classifier):
+    arrays = {} if centre is None else {f"centre.{i}": centre}
+    if classifier is not None:
+        arrays |= {f"coef.{i}": classifier.coef, f"intercept.{i}": classifier.intercept}
+    return arrays
+
+
+def load_index(cls: type, path: str | os.PathLike[str], model: Any) -> Any:
+    """See `SearchIndex.load`."""
+    header, tensors = read_sealed(path, KIND)
+    model = getattr(model, "model_", model)
+    if model is not None and model_fingerprint(model) != header["model"]:
+        raise ValueError(
+            f"The index {os.fspath(path)} was made with another model than the one given: their "
+            "topics differ. Make the index again: SearchIndex(model, ...)."
+        )
+    try:
+        return _restored(cls, header, tensors, model)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise DamagedFile(f"{path} is no index that coview understands: {error}") from error
+
+
+def _restored(cls, header, tensors, model):
+    index = cls.__new__(cls)
+    index.model = model
+    index.kind = KINDS[KINDS.index(header["kind"])]
+    for name in ("in_view", "probes", "n_topics"):
+        setattr(index, name, header[name])
+    index.n_jobs = None
+    index._gallery = _gallery(header, tensors)
+    index._space = _space(header, tensors)
+    index._lists = _lists(tensors)
+    index._fingerprint = header["model"]
+    return index
+
+
+def _gallery(header, tensors):
+    vectors = tensors["vectors"]
+    ids = None
+    if "ids.text" in tensors:
+        ids = np.array(unpack_texts(tensors["ids.text"], tensors["ids.ends"]))
+    rows, positions = np.arange(len(vectors)), tensors.get("positions")
+    if any(part is not None and len(part) != len(vectors) for part in (ids, positions)):
+        raise ValueError("ids or positions do not fit the vectors")
+    return Gallery(vectors, rows, positions, ids, True, of_training=header["of_training"])
+
+
+def _space(header, tensors):
+    centres, classifiers = {}, {}
+    for i, key in enumerate(header["keys"]):
+        if f"centre.{i}" in tensors:
+            centres[key] = tensors[f"centre.{i}"]
+        if f"coef.{i}" in tensors:
+            classifiers[key] = Classifier(tensors[f"coef.{i}"], tensors[f"intercept.{i}"])
+    return Space(centres, classifiers, header["classes"])
+
+
+def _lists(tensors):
+    if "lists.ends" not in tensors:
+        return None
+    return Lists(tensors["lists.centres"], tensors["lists.ends"])

@@ -1,0 +1,133 @@
+"""The documents that are searched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from coview.data.show import listing, quoted
+from coview.data.views import Views
+from coview.retrieval.queries import known_counts, known_views
+from coview.retrieval.spaces import Space, training_mixtures
+
+FOLD_IN = 1 << 16  # documents folded in at a time: their matrices are copied on the way
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Vectors of documents, and which documents they are.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (m, dimensions)
+        In topic space of training documents the model's own array, not a copy.
+    rows : ndarray of int64
+        The rows of `vectors` that can be answers.
+    positions : ndarray of int64 of shape (m,), or None
+        The number of the document that each row is of; None: the number of the row.
+    ids : ndarray of str, or None
+        Of the documents by number; or by row, where `ids_by_row`.
+    views : Views or None
+        The counts of the documents by number, if they are at hand.
+    of_training : bool
+        Whether these are the training documents of the model.
+    """
+
+    vectors: np.ndarray
+    rows: np.ndarray
+    positions: np.ndarray | None = None
+    ids: np.ndarray | None = None
+    ids_by_row: bool = False
+    views: Views | None = None
+    of_training: bool = True
+
+    def position(self, rows: Any) -> Any:
+        """The numbers of the documents at rows."""
+        return rows if self.positions is None else self.positions[rows]
+
+    def id(self, row: int) -> str | None:
+        if self.ids is None:
+            return None
+        return str(self.ids[row if self.ids_by_row else self.position(row)])
+
+    def row_of(self, document: str | int) -> int | None:
+        """The row of a document by its id (str) or number (int), if there is one."""
+        if isinstance(document, str):
+            found = np.flatnonzero(self.ids == document if self.ids is not None else [])
+            if not len(found) or self.ids_by_row:
+                return int(found[0]) if len(found) else None
+            document = int(found[0])
+        if self.positions is None:
+            return document if 0 <= document < len(self.vectors) else None
+        rows = np.flatnonzero(self.positions == document)
+        return int(rows[0]) if len(rows) else None
+
+    def in_order(self, order: np.ndarray) -> Gallery:
+        """The rows of `order` and no others, in that order: a copy."""
+        ids = self.ids[order] if self.ids is not None and self.ids_by_row else self.ids
+        return replace(
+            self,
+            vectors=self.vectors[order],
+            rows=np.arange(len(order)),
+            positions=self.position(order),
+            ids=ids,
+        )
+
+    def own_ids(self) -> np.ndarray | None:
+        """The ids by row."""
+        if self.ids is None or self.ids_by_row:
+            return self.ids
+        return self.ids[self.position(np.arange(len(self.vectors)))]
+
+
+def training_gallery(model: Any, in_view: str | None, space: Space) -> Gallery:
+    """The training documents that have a view (any view: None)."""
+    mixtures, there = next((m, t) for key, m, t in training_mixtures(model) if key == in_view)
+    rows = np.flatnonzero(there)
+    if not len(rows):
+        raise ValueError(f"There is nothing to search: {_nobody(in_view, 'training document')}.")
+    return Gallery(space.vectors(mixtures, in_view), rows, ids=model.doc_ids_)
+
+
+def new_gallery(model: Any, in_view: str | None, views: Views, space: Space) -> Gallery:
+    """New documents, folded in with the answer view alone: no query has seen its answer."""
+    given = _answer_views(model, in_view, views)
+    views = known_views(model, given)
+    positions = np.flatnonzero(known_counts(model, views) > 0)
+    if not len(positions):
+        who = f"{_nobody(in_view, 'document')} with a term that the model knows"
+        raise ValueError(f"There is nothing to search: {who}.")
+    width = model.doc_topic_.shape[1]
+    mixtures = np.empty((len(positions), width), model.doc_topic_.dtype)
+    for begin in range(0, len(positions), FOLD_IN):
+        part = slice(begin, begin + FOLD_IN)
+        mixtures[part] = np.asarray(model.transform(views[positions[part]]))
+    vectors, rows = space.vectors(mixtures, in_view), np.arange(len(positions))
+    return Gallery(vectors, rows, positions, given.ids, views=views, of_training=False)
+
+
+def _nobody(in_view, noun):
+    return f"no {noun} has " + ("a view" if in_view is None else f"view {quoted(in_view)}")
+
+
+def _answer_views(model, in_view, views):
+    views = views if isinstance(views, Views) else Views(views)
+    wanted = [n for n in model.view_names_ if n in views.names and in_view in (None, n)]
+    if not wanted:
+        missing = "any view of the model" if in_view is None else f"view {quoted(in_view)}"
+        raise ValueError(
+            f"The views to be searched lack {missing}: they are {listing(views.names)}, the "
+            f"model's are {listing(model.view_names_)}."
+        )
+    return views.select(*wanted)
+
+
+def check_view(model: Any, name: str | None) -> None:
+    """An error for a view that the model does not know."""
+    if name is not None and name not in model.view_names_:
+        raise ValueError(
+            f"in_view must be a view of the model ({listing(model.view_names_)}) or None for all "
+            f"views together; got {name!r}."
+        )

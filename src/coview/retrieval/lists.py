@@ -1,0 +1,182 @@
+"""An approximate index: the gallery in lists of neighbours, of which a query looks at a few.
+
+Lists are the cells of k-means on the prepared vectors. A query goes through the lists whose
+centres are nearest to it, so that it may miss an answer that lies in another one; the scores of
+the answers it finds are exact. A seed fixes the lists, whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from coview.kernels.search import prepare_rows
+from coview.retrieval.exact import (
+    BLOCK,
+    FEW,
+    Best,
+    by_products,
+    merged,
+    nearest,
+    no_answers,
+    pieces,
+)
+from coview.retrieval.kinds import Prepared
+from coview.runners.threads import ThreadRunner
+
+LISTS = 2.0  # times the square root of the number of documents
+SAMPLE = 64  # documents for each list from which the centres are learned
+ITERATIONS = 10
+GROUP = 128  # lists that a thread goes through before it looks up
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Where lists are in a gallery whose vectors are ordered by list.
+
+    A query reads lists from end to end; scattered over the gallery that would take three times
+    as long.
+
+    Attributes
+    ----------
+    centres : ndarray of shape (lists, dimensions)
+        Of length 1.
+    ends : ndarray of int64 of shape (lists,)
+        The row after the last one of each list.
+    """
+
+    centres: np.ndarray
+    ends: np.ndarray
+
+    @property
+    def begins(self) -> np.ndarray:
+        return np.concatenate([[0], self.ends[:-1]])
+
+    def near(self, query: np.ndarray, top: int, share: float) -> np.ndarray:
+        """A share of the lists, the nearest to a prepared query; with `top` documents at least."""
+        near = np.argsort(-(self.centres @ query), kind="stable")
+        enough = np.searchsorted(np.cumsum((self.ends - self.begins)[near]), top) + 1
+        return near[: max(int(np.ceil(share * len(near))), enough)]
+
+    def rows(self, lists: np.ndarray) -> np.ndarray:
+        """The rows of some lists."""
+        begins, ends = self.begins[lists], self.ends[lists]
+        return np.concatenate([np.arange(a, b) for a, b in zip(begins, ends, strict=True)])
+
+
+# -- making them ----------------------------------------------------------------------------------
+
+
+def build_lists(
+    vectors: np.ndarray,
+    rows: np.ndarray,
+    form: int,
+    centre: np.ndarray,
+    seed: int,
+    n_jobs: int | None = None,
+) -> tuple[Lists, np.ndarray]:
+    """Lists for the vectors at `rows`, to be prepared in a form of `kernels.search`.
+
+    Returns
+    -------
+    lists : Lists
+    order : ndarray of int64
+        The rows list by list: the order in which `lists` expects the vectors.
+    """
+
+    def prepared(part: np.ndarray) -> np.ndarray:
+        out = np.empty((len(part), vectors.shape[1]), np.float32)
+        prepare_rows(form, vectors, part, centre, out)
+        return out
+
+    rng = np.random.default_rng(seed)
+    n_lists = max(1, int(LISTS * np.sqrt(len(rows))))
+    # blocks of the same size for any number of threads, and one thread for each product
+    with ThreadRunner(n_jobs) as run, threadpool_limits(1, "blas"):
+        sample = rng.choice(len(rows), min(len(rows), SAMPLE * n_lists), replace=False)
+        centres = _centres(prepared(rows[np.sort(sample)]), n_lists, rng, run)
+        found = run(lambda part: _cells(prepared(part), centres), pieces(rows, BLOCK))
+        cells = np.concatenate(list(found))
+    order = rows[np.argsort(cells, kind="stable")]
+    ends = np.cumsum(np.bincount(cells, minlength=n_lists))
+    return Lists(centres, ends), order
+
+
+def _centres(vectors, n_lists, rng, run):
+    """Centres of length 1 by k-means on vectors of length 1."""
+    centres = vectors[rng.choice(len(vectors), n_lists, replace=False)]
+    for _ in range(ITERATIONS):
+        parts = run(lambda part, at=centres: _cells(part, at), pieces(vectors, BLOCK))
+        centres = _means(vectors, np.concatenate(list(parts)), centres)
+    return centres
+
+
+def _cells(vectors, centres):
+    return np.argmax(vectors @ centres.T, axis=1)
+
+
+def _means(vectors, cells, old):
+    """The mean direction of each cell; that of an empty one is as it was."""
+    sizes = np.bincount(cells, minlength=len(old))
+    begins = np.cumsum(sizes) - sizes
+    filled = sizes > 0
+    new = old.copy()
+    in_order = vectors[np.argsort(cells, kind="stable")]
+    new[filled] = np.add.reduceat(in_order, begins[filled], axis=0)
+    length = np.linalg.norm(new, axis=1, keepdims=True)
+    return np.divide(new, length, out=new, where=length > 0)
+
+
+# -- searching them -------------------------------------------------------------------------------
+
+
+def nearest_in_lists(
+    lists: Lists,
+    vectors: np.ndarray,
+    queries: Prepared,
+    top: int,
+    share: float,
+    n_jobs: int | None = None,
+) -> Best:
+    """As `exact.nearest`, from a share of the lists of vectors."""
+    top = min(top, len(vectors))
+    quick = queries.quick.astype(np.float32)
+    near = [lists.near(query, top, share) for query in quick]
+    if len(queries) < FEW:
+        found = [
+            nearest(vectors, lists.rows(some), queries[i : i + 1], top, n_jobs)
+            for i, some in enumerate(near)
+        ]
+        scores, places = zip(*found, strict=True)
+        return np.concatenate(scores), np.concatenate(places)
+    return _list_by_list(lists, vectors, near, queries, top, n_jobs)
+
+
+def _list_by_list(lists, vectors, near, queries, top, n_jobs) -> Best:
+    """All queries of a list together: its vectors are prepared and multiplied once."""
+    which = np.repeat(np.arange(len(near)), [len(n) for n in near])
+    wanted = np.concatenate(near)
+    order = np.argsort(wanted, kind="stable")
+    used, starts = np.unique(wanted[order], return_index=True)
+    asking = np.split(which[order], starts[1:])
+
+    def task(part: np.ndarray) -> Best:
+        best = no_answers(len(queries), top)
+        for i in part:
+            _search_list(vectors, lists.rows(used[[i]]), queries, asking[i], best)
+        return best
+
+    best = no_answers(len(queries), top)
+    with ThreadRunner(n_jobs) as run, threadpool_limits(1, "blas"):
+        for found in run(task, pieces(np.arange(len(used)), GROUP)):
+            best = merged(best, found, top)
+    return best
+
+
+def _search_list(vectors, rows, queries, asking, best):
+    """Put the best of one list for the queries that ask it into their heaps."""
+    heaps = best[0][asking], best[1][asking]
+    by_products(vectors, rows, queries[asking], heaps)
+    best[0][asking], best[1][asking] = heaps
