@@ -1,0 +1,325 @@
+"""What is compared: datasets, models, a task and seeds, as plain data that fits into one file.
+
+Nothing here needs numpy: a plan is read, checked and cut into cells before anything is loaded.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
+from itertools import product
+from typing import Any
+
+TASKS = ("cluster", "classify", "retrieve")
+SAMPLINGS = ("uniform", "stratified")
+SPLITS = ("publisher", "random")
+SPACES = ("topic", "semantic")
+FOLD_INS = ("separate", "joint")
+SIMILARITIES = ("correlation", "cosine", "hellinger", "jensen-shannon")
+STEPS = ("l1", "l2", "max", "tfidf", "binary", "sqrt")
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set of a comparison.
+
+    Parameters
+    ----------
+    name : str
+        A name of `coview.datasets.DATASETS`; "digits", "python-api" or "make_views"; a views
+        folder; or a name that `run(..., data={...})` explains.
+    label : str, default=""
+        What tables call it; by default its name.
+    options : dict, default={}
+        Parameters of its loader, such as ``{"views": ["en", "fr"]}``.
+    views : sequence of str, default=()
+        Keep these views only.
+    steps : sequence of str, default=()
+        What is done to each matrix, in turn: "l1" and "l2" (rows of length one), "max" (divided by
+        the largest value), "tfidf", "binary", "sqrt". Learned from the training documents.
+    """
+
+    name: str
+    label: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    views: Sequence[str] = ()
+    steps: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        _one_of("steps", self.steps, STEPS)
+        _set(self, label=self.label or self.name, options=_plain(self.options, "options"))
+        _set(self, views=tuple(self.views), steps=tuple(self.steps))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A model of a comparison, with its parameters.
+
+    Parameters
+    ----------
+    name : str
+        A short name of a model (`coview.names.MODEL_NAMES`) or of a baseline
+        (`coview.baselines.BASELINES`), or one that `run(..., models={...})` explains.
+    label : str, default=""
+        What tables call it; by default its name. Entries that share a label are one model with
+        different parameters.
+    params : dict, default={}
+        Parameters of the model.
+    grid : dict of list, default={}
+        Parameters with several values: every combination is run.
+    n_components : int or None, default=None
+        Topics; by default those of the plan, or the number of classes.
+    views : sequence of str, default=()
+        The views it sees; by default all.
+    concat : bool, default=False
+        Whether the views are put side by side first.
+    oracle : bool, default=False
+        Whether something was chosen with the labels: tables mark it. The "-best" baselines then
+        choose their view by the labels.
+    datasets : sequence of str, default=()
+        Labels of the data sets on which it is run; by default all.
+    """
+
+    name: str
+    label: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    n_components: int | None = None
+    views: Sequence[str] = ()
+    concat: bool = False
+    oracle: bool = False
+    datasets: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        grid = {n: list(v) for n, v in _plain(self.grid, "grid").items()}
+        _set(self, label=self.label or self.name, params=_plain(self.params, "params"), grid=grid)
+        _set(self, views=tuple(self.views), datasets=tuple(self.datasets))
+        _set(self, oracle=bool(self.oracle or self.params.get("oracle", False)))
+
+    def expanded(self) -> Iterator[Entry]:
+        """One entry for each combination of the grid.
+
+        >>> [e.params for e in Entry("mggm", grid={"strength": [1, 2]}).expanded()]
+        [{'strength': 1}, {'strength': 2}]
+        """
+        for values in product(*self.grid.values()):
+            params = {**self.params, **dict(zip(self.grid, values, strict=True))}
+            yield replace(self, params=params, grid={})
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fit: a data set, a model, a seed and, where labels are given, their share.
+
+    Everything is plain data, and what comes out depends on nothing else.
+    """
+
+    task: str
+    data: Mapping[str, Any]
+    entry: Mapping[str, Any]
+    seed: int
+    rate: float | None
+    settings: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        """What tells this cell from all others: a hash of it, without the names for tables."""
+        parts = asdict(self)
+        parts["data"] = {n: v for n, v in self.data.items() if n != "label"}
+        parts["entry"] = {n: v for n, v in self.entry.items() if n not in ("label", "oracle")}
+        parts["entry"]["chosen_by_labels"] = self.entry["oracle"]
+        return sha256(as_json(parts).encode()).hexdigest()[:20]
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A comparison: every model on every data set, with every seed.
+
+    Parameters
+    ----------
+    datasets : sequence of str, dict or Data
+    models : sequence of str, dict or Entry
+    task : {"cluster", "classify", "retrieve"}, default="cluster"
+        Fit on all documents and compare clusters with classes; give the classes of some documents
+        and find those of the others; or search the test documents of one view with another.
+    seeds : int or sequence of int, default=(0, 1, 2, 3, 4)
+        One run each; a number n stands for 0, ..., n - 1. The same seed gives every model the same
+        labels and the same split, so runs are paired.
+    metrics : sequence of str, default=()
+        What tables and CSV files show; all are measured. By default all.
+    n_components : int or None, default=None
+        Topics; by default the number of classes.
+    label_rates : sequence of float, default=()
+        "classify": shares of the documents whose class is given.
+    label_sampling : {"uniform", "stratified"}, default="uniform"
+        "classify": how these are drawn; each class has at least one. See `draw_labelled`.
+    split : {"publisher", "random"}, default="random"
+        "retrieve": which documents are for testing.
+    test_share : float, default=0.25
+        "retrieve": their share in a random split.
+    pairs : sequence of (str, str), default=()
+        "retrieve": views to search with and in; by default all pairs of different views.
+    similarity : {"correlation", "cosine", "hellinger", "jensen-shannon"}, default="correlation"
+        "retrieve": see `coview.metrics.similarity`; means are those of the training documents.
+    spaces : sequence of {"topic", "semantic"}, default=("topic",)
+        "retrieve": compare mixtures, or the classes that a logistic regression reads from them.
+    fold_ins : sequence of {"separate", "joint"}, default=("separate",)
+        "retrieve": "joint" lets a test document's views share their mixture, so that a query knows
+        its answer. It is measured only to show that.
+    training_mixtures : {"folded", "fitted"}, default="folded"
+        "retrieve": what means and regressions learn from: training documents folded in like new
+        ones, view by view, or the mixtures of the fit.
+    warm_up : bool, default=False
+        Fit a few documents first, so that compiling is not part of the time.
+
+    Examples
+    --------
+    >>> plan = Plan(["mfeat"], ["link", {"name": "mggm", "grid": {"strength": [1, 2]}}], seeds=[0])
+    >>> [cell.entry["params"] for cell in plan.cells()]
+    [{}, {'strength': 1}, {'strength': 2}]
+    """
+
+    datasets: Sequence[Any]
+    models: Sequence[Any]
+    task: str = "cluster"
+    seeds: Any = (0, 1, 2, 3, 4)
+    metrics: Sequence[str] = ()
+    n_components: int | None = None
+    label_rates: Sequence[float] = ()
+    label_sampling: str = "uniform"
+    split: str = "random"
+    test_share: float = 0.25
+    pairs: Sequence[Sequence[str]] = ()
+    similarity: str = "correlation"
+    spaces: Sequence[str] = ("topic",)
+    fold_ins: Sequence[str] = ("separate",)
+    training_mixtures: str = "folded"
+    warm_up: bool = False
+
+    def __post_init__(self) -> None:
+        _one_of("task", [self.task], TASKS)
+        _one_of("label_sampling", [self.label_sampling], SAMPLINGS)
+        _one_of("split", [self.split], SPLITS)
+        _one_of("similarity", [self.similarity], SIMILARITIES)
+        _one_of("spaces", self.spaces, SPACES)
+        _one_of("fold_ins", self.fold_ins, FOLD_INS)
+        _one_of("training_mixtures", [self.training_mixtures], ("folded", "fitted"))
+        _set(self, datasets=tuple(_as(Data, d, "data set") for d in self.datasets))
+        _set(self, models=tuple(_as(Entry, m, "model") for m in self.models))
+        seeds = range(self.seeds) if isinstance(self.seeds, int) else self.seeds
+        _set(self, seeds=tuple(_seed(s) for s in seeds), metrics=tuple(self.metrics))
+        _set(self, label_rates=tuple(_share("label_rates", r) for r in self.label_rates))
+        _set(self, test_share=_share("test_share", self.test_share))
+        _set(self, pairs=tuple(tuple(pair) for pair in self.pairs))
+        _set(self, spaces=tuple(self.spaces), fold_ins=tuple(self.fold_ins))
+        self._check()
+
+    def _check(self) -> None:
+        for what in ("datasets", "models", "seeds"):
+            if not getattr(self, what):
+                raise ValueError(f"The plan has no {what}: give at least one.")
+        if (self.task == "classify") != bool(self.label_rates):
+            raise ValueError(
+                "label_rates are the shares of labelled documents of the task 'classify': give "
+                f"them there and only there. Found the task {self.task!r}, label_rates "
+                f"{list(self.label_rates)}."
+            )
+        labels = [d.label for d in self.datasets]
+        if len(set(labels)) < len(labels):
+            raise ValueError(f"Two data sets have the same label: {', '.join(labels)}.")
+        unknown = {d for m in self.models for d in m.datasets} - set(labels)
+        if unknown:
+            raise ValueError(
+                f"A model names the data sets {', '.join(sorted(unknown))}; the plan has "
+                f"{', '.join(labels)}."
+            )
+
+    def settings(self) -> dict[str, Any]:
+        """What else a cell depends on, by task."""
+        names = {
+            "cluster": (),
+            "classify": ("label_sampling",),
+            "retrieve": (
+                *("split", "test_share", "pairs", "similarity", "spaces", "fold_ins"),
+                "training_mixtures",
+            ),
+        }[self.task]
+        found = {name: getattr(self, name) for name in (*names, "warm_up")}
+        return {n: _plain(v, n) for n, v in found.items() if n != "warm_up" or v}
+
+    def cells(self) -> list[Cell]:
+        """All cells, seed by seed: an interrupted comparison has some of everything."""
+        found = [
+            Cell(self.task, asdict(data), self._entry(entry), seed, rate, self.settings())
+            for seed in self.seeds
+            for data in self.datasets
+            for model in self.models
+            if not model.datasets or data.label in model.datasets
+            for entry in model.expanded()
+            for rate in (self.label_rates or (None,))
+        ]
+        return list({(cell.key, cell.entry["label"]): cell for cell in found}.values())
+
+    def _entry(self, entry: Entry) -> dict[str, Any]:
+        topics = self.n_components if entry.n_components is None else entry.n_components
+        kept = asdict(replace(entry, n_components=topics))
+        return {n: v for n, v in kept.items() if n not in ("grid", "datasets")}
+
+
+def as_json(value: Any) -> str:
+    """One text for one value: keys sorted, no spaces."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _set(owner: Any, **values: Any) -> None:
+    for name, value in values.items():
+        object.__setattr__(owner, name, value)
+
+
+def _as(cls: Any, given: Any, what: str) -> Any:
+    if isinstance(given, cls):
+        return given
+    if isinstance(given, str):
+        return cls(given)
+    if not isinstance(given, Mapping):
+        raise TypeError(f"A {what} is a name, a dict or {cls.__name__}; got {given!r}.")
+    known = list(cls.__dataclass_fields__)
+    unknown = [n for n in given if n not in known]
+    if unknown or "name" not in given:
+        problem = f"unknown: {', '.join(unknown)}" if unknown else "it lacks its name"
+        raise ValueError(f"A {what} has {', '.join(known)}; {problem}.")
+    return cls(**given)
+
+
+def _plain(value: Any, what: str) -> Any:
+    """The value as JSON would give it back: what is hashed, written and sent is the same."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"{what} of a plan must be plain data (numbers, texts, lists, dicts): {error}."
+        ) from error
+
+
+def _one_of(name: str, values: Sequence[str], choices: Sequence[str]) -> None:
+    for value in values:
+        if value not in choices:
+            raise ValueError(f"{name} must be of {', '.join(choices)}; got {value!r}.")
+
+
+def _seed(value: Any) -> int:
+    if isinstance(value, bool) or int(value) != value or value < 0:
+        raise ValueError(f"seeds must be whole numbers of at least 0; got {value!r}.")
+    return int(value)
+
+
+def _share(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+        raise ValueError(f"{name} must be between 0 and 1 (0.05 is 5 %); got {value!r}.")
+    return float(value) if math.isfinite(value) else value

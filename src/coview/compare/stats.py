@@ -1,0 +1,136 @@
+r"""Is one model better than another, or was it luck: paired tests, their correction, intervals.
+
+Two models are compared over the same seeds: the same labels given, the same splits. The signed-rank
+test of Wilcoxon asks whether the differences lie around 0 and assumes no more than their symmetry;
+the t-test assumes normal differences and is the stronger where that holds.
+
+Where the best of m + 1 models is compared with the m others, one in twenty comparisons would be
+"significant" by chance at the level 0.05. Holm's correction keeps the probability of any false one
+below the level: p-values in rising order are multiplied by m, m - 1, ..., 1,
+
+    p'_(i) = max_{j <= i}  min( 1, (m - j + 1) p_(j) )
+
+References
+----------
+F. Wilcoxon. Individual comparisons by ranking methods. Biometrics Bulletin 1, 1945.
+S. Holm. A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics
+6, 1979.
+J. Demsar. Statistical comparisons of classifiers over multiple data sets. JMLR 7, 2006.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from coview.params import check_choice, check_int, check_real
+
+TESTS = ("wilcoxon", "t")
+
+
+def paired_test(a: Sequence[float], b: Sequence[float], *, test: str = "wilcoxon") -> float:
+    """Two-sided p-value of the hypothesis that paired measurements do not differ.
+
+    Parameters
+    ----------
+    a, b : sequence of float of the same length
+        Measurements of two models, seed by seed.
+    test : {"wilcoxon", "t"}, default="wilcoxon"
+        Signed-rank test or t-test. Of n pairs the former cannot give less than 2 / 2^n, so that
+        five runs never reach 0.05.
+
+    Returns
+    -------
+    float
+        1 for equal measurements; NaN where there are fewer than two pairs.
+
+    Examples
+    --------
+    >>> paired_test([0.7, 0.8, 0.9, 0.8, 0.7, 0.9], [0.5, 0.5, 0.6, 0.6, 0.4, 0.5])
+    0.03125
+    """
+    check_choice("test", test, TESTS)
+    first, second = np.asarray(a, float), np.asarray(b, float)
+    if first.shape != second.shape or first.ndim != 1:
+        raise ValueError(f"Pairs are needed; got {first.shape} and {second.shape} measurements.")
+    differences = first - second
+    if len(differences) < 2:
+        return float("nan")
+    if not differences.any():
+        return 1.0
+    return _wilcoxon(differences) if test == "wilcoxon" else _t_test(differences)
+
+
+def _wilcoxon(differences):
+    from scipy.stats import wilcoxon
+
+    # equal pairs say nothing and are left out; noise of the last digit must not order ties
+    rounded = np.round(differences, 12)
+    return float(wilcoxon(rounded[rounded != 0]).pvalue) if rounded.any() else 1.0
+
+
+def _t_test(differences):
+    from scipy.stats import t
+
+    spread = differences.std(ddof=1) / np.sqrt(len(differences))
+    if spread <= 1e-12 * abs(differences.mean()):
+        return 0.0
+    return float(2 * t.sf(abs(differences.mean()) / spread, len(differences) - 1))
+
+
+def least_p(n_pairs: int, *, test: str = "wilcoxon") -> float:
+    """The smallest p-value that so many pairs can give.
+
+    >>> least_p(5), least_p(6)
+    (0.0625, 0.03125)
+    """
+    return 2.0 ** (1 - n_pairs) if test == "wilcoxon" else 0.0
+
+
+def holm(p_values: Sequence[float]) -> np.ndarray:
+    """p-values corrected for their number by Holm's method, in the order given.
+
+    NaN stands for a comparison that could not be made: it stays, and is not counted.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    p = np.asarray(p_values, float)
+    if ((p < 0) | (p > 1)).any():
+        raise ValueError(f"p-values must be between 0 and 1; got {p_values}.")
+    corrected = np.full(len(p), np.nan)
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    corrected[order] = np.minimum(1, np.maximum.accumulate(p[order] * factors))
+    return corrected
+
+
+def bootstrap_interval(
+    values: Sequence[float], *, level: float = 0.95, n_draws: int = 5000, seed: int = 0
+) -> tuple[float, float]:
+    """Bounds between which the mean lies, by drawing the values again with replacement.
+
+    Parameters
+    ----------
+    values : sequence of float
+        One for each run.
+    level : float, default=0.95
+    n_draws : int, default=5000
+    seed : int, default=0
+
+    Examples
+    --------
+    >>> low, high = bootstrap_interval([0.8, 0.9, 0.7, 0.8, 0.85])
+    >>> 0.7 < low < 0.81 < high < 0.9
+    True
+    """
+    found = np.asarray(values, float)
+    check_real("level", level, 0, 1)
+    check_int("n_draws", n_draws, 1)
+    if found.ndim != 1 or not len(found):
+        raise ValueError(f"At least one value is needed; got the shape {found.shape}.")
+    rows = np.random.default_rng(seed).integers(len(found), size=(n_draws, len(found)))
+    low, high = np.quantile(found[rows].mean(axis=1), [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
