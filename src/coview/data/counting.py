@@ -11,6 +11,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from mmap import mmap
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -76,7 +77,7 @@ class TermCounter:
     ...     counter.add(text)
     >>> counted = counter.finish("text", Limits())
     >>> counted.terms.tolist(), counted.matrix.toarray().tolist(), counter.present.tolist()
-    (['a', 'b', 'c'], [[1, 2, 0], [1, 0, 1]], [True, False, True])
+    (['a', 'b', 'c'], [[1.0, 2.0, 0.0], [1.0, 0.0, 1.0]], [True, False, True])
     """
 
     def __init__(
@@ -136,7 +137,8 @@ class TermCounter:
             self._inspect(list(self._codes), np.bincount(indices, block.data, self.n_terms))
         largest = int(block.data.max()) if block.nnz else 0
         counts = block.data.astype(np.min_scalar_type(largest))
-        self._chunks.append(_Chunk(np.diff(block.indptr).astype(np.int32), indices, counts))
+        lengths = np.diff(block.indptr).astype(np.int32)
+        self._chunks.append(_Chunk(lengths, _apart(indices), _apart(counts)))
 
     def finish(self, view: str, limits: Limits) -> Counted:
         """The matrix of the documents that are there; ends the counting.
@@ -188,6 +190,18 @@ class TermCounter:
         return kept[np.sort((-totals).argsort()[: limits.max_features])]
 
 
+def _apart(numbers: np.ndarray) -> np.ndarray:
+    """A copy in memory that goes back to the system as soon as it is let go.
+
+    In memory from the usual place the chunks of several views would lie between each other, and
+    nothing would be given back before all of them are moved.
+    """
+    memory = mmap(-1, max(numbers.nbytes, 1))
+    copy = np.frombuffer(memory, dtype=numbers.dtype, count=numbers.size)
+    copy[:] = numbers
+    return copy
+
+
 # -- which terms ----------------------------------------------------------------------------------
 
 
@@ -230,7 +244,7 @@ def _matrix(chunks: list[_Chunk], kept: np.ndarray, n_terms: int, binary: bool) 
     columns[kept] = np.arange(len(kept), dtype=np.int32)
     size = sum(int(np.count_nonzero(columns[chunk.codes] >= 0)) for chunk in chunks)
     indices = np.empty(size, dtype=np.int32)
-    data = np.empty(size, dtype=_count_type(chunks, binary))
+    data: np.ndarray = np.empty(size, dtype=_count_type(chunks, binary))
     lengths, filled = [np.zeros(1, dtype=np.int64)], 0
     chunks.reverse()
     while chunks:
@@ -248,12 +262,10 @@ def _matrix(chunks: list[_Chunk], kept: np.ndarray, n_terms: int, binary: bool) 
     return matrix
 
 
-def _count_type(chunks: list[_Chunk], binary: bool) -> np.dtype:
-    """Unsigned integers that hold every count: what `Views` keeps as float32 where it is exact."""
-    largest = (
-        1 if binary else max((int(c.counts.max()) for c in chunks if c.counts.size), default=1)
-    )
-    return np.min_scalar_type(largest)
+def _count_type(chunks: list[_Chunk], binary: bool) -> type:
+    """The float type that holds every count exactly."""
+    largest = [int(chunk.counts.max()) for chunk in chunks if chunk.counts.size]
+    return np.float32 if binary or max(largest, default=1) < 2**24 else np.float64
 
 
 def _kept_lengths(lengths: np.ndarray, known: np.ndarray) -> np.ndarray:

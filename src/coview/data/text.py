@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from coview.data.counting import Limits, TermCounter, spread
-from coview.data.matrices import float_type
 from coview.data.recipes import Recipe, is_missing
 from coview.data.show import place, plural, quoted, show
 from coview.data.text_options import TextOptions
@@ -167,7 +166,7 @@ class TokensRecipe:
         cell = partial(token_cell, separator=self.separator)
         counter = TermCounter(_as_is, self.terms)
         matrix = _count(items, cell, counter, self.source)
-        return spread(_as_floats(matrix), counter.present), counter.present
+        return spread(matrix, counter.present), counter.present
 
     def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Settings for JSON, and no arrays."""
@@ -206,13 +205,8 @@ def _weighted(
 ) -> sp.csr_array:
     """What the vectoriser makes of the counts."""
     if tfidf is None or not matrix.shape[0]:
-        return _as_floats(matrix)
+        return matrix
     return sp.csr_array(tfidf.transform(matrix.astype(vectorizer.dtype), copy=False))
-
-
-def _as_floats(matrix: sp.csr_array) -> sp.csr_array:
-    """Counts in the type that `Views` keeps them in."""
-    return matrix.astype(float_type(matrix.dtype))
 
 
 # -- views in the making --------------------------------------------------------------------------
@@ -276,4 +270,4 @@ class TokensView:
         limits = self._options.token_limits(int(present.sum()))
         matrix, terms = self._counter.finish(self._view, limits)
         recipe = TokensRecipe(self._source, terms, self._separator)
-        return Made(spread(_as_floats(matrix), present), terms, present, recipe)
+        return Made(spread(matrix, present), terms, present, recipe)
