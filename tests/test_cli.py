@@ -70,3 +70,53 @@ def test_an_unknown_model_is_refused_with_the_names():
 
 def test_the_demo_shows_its_progress_on_standard_error(demo):
     assert "LinkPLSA" in demo.stderr
+
+
+def commands(*path):
+    """Names of the commands of the help page."""
+    from typer.main import get_command
+
+    from coview.cli import app
+
+    group = get_command(app)
+    for name in path:
+        group = group.commands[name]
+    return group.commands
+
+
+ALL = [*(n for n in commands() if n != "data"), *(f"data {n}" for n in commands("data"))]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_command_has_a_help_page_with_an_example(name):
+    out = run(*name.split(), "--help")
+    assert out.returncode == 0, out.stderr
+    _, _, example = out.stdout.partition("Example")
+    assert f"coview {name}" in example
+
+
+def test_every_command_of_the_help_page_is_run_by_a_test():
+    """By its name, in a test file that runs the real command."""
+    from pathlib import Path
+
+    folder = Path(__file__).parent
+    texts = "".join(p.read_text() for p in folder.rglob("test_*.py") if p.name != "test_cli.py")
+    texts += Path(__file__).read_text().split("def commands(")[0]
+    for name in ALL:
+        words = r",\s*".join(f'"{word}"' for word in name.split())
+        assert re.search(rf"(coview|run)\(\s*{words}", texts), name
+
+
+def test_the_shell_can_complete_commands_and_models():
+    import os
+
+    shell = {
+        "_COVIEW_COMPLETE": "complete_bash",
+        "COMP_WORDS": "coview fit --model m",
+        "COMP_CWORD": "3",
+    }
+    out = subprocess.run(
+        [sys.executable, "-m", "coview"], env=os.environ | shell, capture_output=True, text=True
+    )
+    assert "mvplsa" in out.stdout
+    assert "mggm" in out.stdout

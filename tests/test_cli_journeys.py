@@ -224,3 +224,12 @@ def test_converting_keeps_the_recipes(tmp_path):
     assert "60" in coview("info", folder).stdout
     coview("fit", folder, "-k", 3, "-o", model)
     assert answers(coview("search", model, "--view", "en", "--in", "de", "moon", "--json"))
+
+
+def test_a_publishers_archive(tmp_path):
+    from tests.datasets.test_cli_data import webkb
+
+    assert "webkb_texas" in coview("data", "list").stdout
+    assert "Texas" in coview("data", "info", "webkb_texas").stdout
+    coview("data", "import", "webkb_texas", webkb(tmp_path), "--out", tmp_path / "texas")
+    assert "views folder" in coview("info", tmp_path / "texas").stdout
