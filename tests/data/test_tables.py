@@ -439,8 +439,8 @@ def test_a_number_that_is_missing_in_a_row_of_numbers_is_refused():
 
 def test_columns_of_numbers_must_be_there():
     frame = pd.DataFrame({"alpha": [1]})
-    with pytest.raises(ValueError, match=r"no column 'alpah'.*Did you mean 'alpha'"):
-        Views.from_dataframe(frame, counts=["alpah"])
+    with pytest.raises(ValueError, match=r"no column 'alphas'.*Did you mean 'alpha'"):
+        Views.from_dataframe(frame, counts=["alphas"])
     with pytest.raises(ValueError, match="View 'v' has no columns"):
         Views.from_dataframe(frame, counts={"v": []})
 

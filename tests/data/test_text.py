@@ -31,7 +31,7 @@ from coview.data.tokens import split_words
     ("text", "words"),
     [
         ("It's 2 o'clock, x_ray 42!", ["It", "clock", "ray", "42"]),
-        ("größer als früher", ["größer", "als", "früher"]),
+        ("größer und früher", ["größer", "und", "früher"]),
         ("हिन्दी में लिखो", ["हिन्दी", "में", "लिखो"]),
         ("العَرَبِيَّة لغة", ["العَرَبِيَّة", "لغة"]),
         ("한국어 문장", ["한국어", "문장"]),
@@ -49,7 +49,7 @@ def test_words_are_found_in_any_script(text, words):
 
 
 def test_both_unicode_forms_of_a_text_give_the_same_words():
-    for text in ("Ångström café naïve", "Việt Nam", "ガギグ ひらがな", "Ёлка й"):
+    for text in ("Ångström café naïve", "Tiếng Việt", "ガギグ ひらがな", "Ёлка й"):
         assert split_words(normalize("NFD", text)) == split_words(normalize("NFC", text))
         assert all(normalize("NFC", word) == word for word in split_words(normalize("NFD", text)))
 

@@ -52,7 +52,7 @@ class FrameRows:
         native = frame.to_native()
         named = hasattr(native, "to_numpy") and hasattr(native, "columns")
         matrix = read_table(native, view).matrix if named else frame.to_numpy()
-        if not isinstance(matrix, np.ndarray) or matrix.dtype.kind not in "fO":
+        if not isinstance(matrix, np.ndarray) or matrix.dtype.kind not in ("f", "O"):
             return CountedColumns(matrix, columns)
         absent = np.asarray(_is_empty(matrix).all(axis=1))
         return CountedColumns(np.where(absent[:, np.newaxis], 0, matrix), columns, ~absent)

@@ -57,7 +57,7 @@ def stop_words(language: str) -> frozenset[str]:
     English is scikit-learn's list without words such as "fire" and "bill", which say what a text
     is about, and with what is left of contractions.
 
-    >>> "unter" in stop_words("de"), "fire" in stop_words("en"), stop_words("tlh")
+    >>> "zwischen" in stop_words("de"), "fire" in stop_words("en"), stop_words("tlh")
     (True, False, frozenset())
     """
     words = next((words for code, _, words in _sections() if code == language), ())
