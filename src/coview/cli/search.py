@@ -40,7 +40,7 @@ def search(
         str | None, typer.Option(help="Instead of a query: the id of a document.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many answers.")] = 10,
-    kind: Annotated[Kind, typer.Option(help="How mixtures are compared.")] = Kind.correlation,
+    kind: Annotated[Kind, typer.Option(help="How mixtures are compared.")] = Kind.hellinger,
     explain: Annotated[
         bool, typer.Option("--explain", help="Tell which topics and words made the match.")
     ] = False,
