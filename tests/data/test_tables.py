@@ -450,12 +450,6 @@ def test_only_frames_are_frames():
         Views.from_dataframe([["cat"]], text="x")
 
 
-def test_frames_need_narwhals(monkeypatch):
-    monkeypatch.setitem(sys.modules, "narwhals.stable.v1", None)
-    with pytest.raises(ImportError, match="pip install narwhals"):
-        Views.from_dataframe(pd.DataFrame({"x": ["cat"]}), text="x")
-
-
 def test_parquet_needs_pyarrow(tmp_path, monkeypatch):
     path = write_parquet(tmp_path / "t.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)

@@ -65,13 +65,8 @@ def _is_empty(matrix: np.ndarray) -> np.ndarray:
 
 
 def _eager(frame: Any) -> Any:
-    try:
-        import narwhals.stable.v1 as nw
-    except ImportError as error:
-        raise ImportError(
-            "Reading DataFrames needs the package 'narwhals', which is not installed. Install it "
-            "with: pip install narwhals"
-        ) from error
+    import narwhals.stable.v1 as nw
+
     try:
         read = nw.from_native(frame)
     except TypeError as error:
