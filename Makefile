@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint format bench clean help
+.PHONY: demo test lint format bench papers papers-quick clean help
 .DEFAULT_GOAL := help
 
 help:  ## show the targets
@@ -49,6 +49,14 @@ format: $(VENV)/.lint  ## put the code into the project's format
 bench: $(VENV)/.bench  ## speed and memory against peers, as ratios
 	$(BIN)/python benchmarks/bench_sweep.py
 	$(BIN)/python benchmarks/bench_memory.py
+	$(BIN)/python benchmarks/bench_search.py
+	$(BIN)/python benchmarks/bench_reading.py
+
+papers: $(VENV)/.test  ## the papers' experiments, published and measured side by side; resumes
+	$(BIN)/python -m experiments all
+
+papers-quick: $(VENV)/.test  ## a small version of them, into a temporary folder
+	$(BIN)/python -m experiments all --quick
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

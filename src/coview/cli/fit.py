@@ -332,7 +332,7 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
     from coview.data.show import plural
 
     model = getattr(fitted, "model_", fitted)
-    summary = {
+    summary: dict[str, Any] = {
         "model": type(model).__name__,
         "topics": int(model._n_features_out),
         "documents": len(model.doc_topic_),
