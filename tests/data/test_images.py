@@ -318,6 +318,24 @@ def test_absurd_sizes_are_refused_before_decoding(tmp_path, size, monkeypatch):
         read_picture(tmp_path / "bomb.png", 640)
 
 
+def test_parts_of_a_png_that_claim_too_much_are_refused_before_decoding(tmp_path, monkeypatch):
+    whole = png_of(30, 20)
+    at = whole.index(b"IDAT") - 4
+    (tmp_path / "bomb.png").write_bytes(whole[:at] + b"\x7f" + whole[at + 1 :])
+    monkeypatch.setattr(cv2, "imdecode", lambda *args: pytest.fail("it was decoded"))
+    with pytest.raises(ValueError, match=r"bomb\.png' is damaged"):
+        read_picture(tmp_path / "bomb.png", 640)
+
+
+def test_recipes_of_pictures_survive_a_views_folder(pictures, parts, tmp_path):
+    views = Views(**parts)
+    views.save(tmp_path / "data")
+    loaded = Views.load(tmp_path / "data")
+    for name in views.names:
+        expected, found = (v.recipes[name].counts(pictures[::9])[0] for v in (views, loaded))
+        np.testing.assert_array_equal(found.toarray(), expected.toarray())
+
+
 def test_headers_of_every_kind_tell_the_size():
     for data, size in [
         (b"RIFF\0\0\0\0WEBPVP8X" + bytes(8) + b"\x0f\x00\x01\x1f\x00\x00", (65552, 32)),

@@ -1,10 +1,10 @@
 """Pictures as counts: visual words (corners and blobs, quantised) and colours.
 
-Visual words are those of Jiang et al. (2012) and Wang et al. (2016): SIFT descriptors of all
-training pictures are clustered by k-means, and a picture is how often each cluster occurs in it.
-Descriptors are compared by Hellinger's distance (the square roots of their shares: RootSIFT), as
-the texts are elsewhere in this package. Colours are a histogram in hue, saturation and value, with
-bins of their own for greys, whose hue means nothing.
+Visual words are those of Wang et al. (2016): SIFT descriptors of all training pictures are
+clustered by k-means, and a picture is how often each cluster occurs in it. Descriptors are compared
+by Hellinger's distance (the square roots of their shares: RootSIFT), as texts are elsewhere in this
+package. Colours are a histogram in hue, saturation and value, with bins of their own for greys,
+whose hue means nothing.
 """
 
 from __future__ import annotations

@@ -143,6 +143,10 @@ def picture_size(data: bytes) -> Size | None:
 
 
 def _png(data: bytes) -> Size:
+    at = 8
+    while data[at + 4 : at + 8] != b"IEND":
+        # a decoder may reserve what a chunk claims before it looks whether it is there
+        at += 12 + struct.unpack_from(">I", data, at)[0]
     return struct.unpack_from(">II", data, 16)
 
 
