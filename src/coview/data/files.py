@@ -11,19 +11,20 @@ Tables with names (CSV, TSV, Parquet) are read by `Views.from_table`.
 
 from __future__ import annotations
 
-import math
-import struct
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from coview.data.matlab import MatFile
 from coview.data.matrices import check_matrix
+from coview.data.matrix_market import read_matrix_market
 from coview.data.readers import (
     archive_headers,
-    check_room,
+    check_rows,
     load_array,
     load_member,
     load_sparse,
@@ -34,8 +35,6 @@ from coview.data.readers import (
 from coview.data.show import quoted, show
 from coview.data.validate import check_known, check_view_names
 from coview.params import check_int
-
-MOST_DEFLATED = 1032  # bytes that one byte of a compressed file can become
 
 Contents = tuple[Any, np.ndarray | None]
 AnyPath = str | PathLike[str]
@@ -78,6 +77,8 @@ def read_matrix(
     if n_features is not None:
         check_int("n_features", n_features, 1)
     matrix, labels = read_file(path, lambda p: reader(p, variable, n_features))
+    if sp.issparse(matrix):
+        read_file(path, lambda p: check_rows(matrix))
     if n_features is not None and matrix.shape[1] != n_features:
         raise ValueError(f"{path} has {matrix.shape[1]:,} columns; expected {n_features:,}.")
     return matrix, labels
@@ -103,16 +104,7 @@ def _reader(path: Path) -> Callable[..., Contents]:
 
 
 def _read_mtx(path: Path, variable: str | None, n_features: int | None) -> Contents:
-    from scipy.io import mminfo, mmread
-
-    rows, columns, entries, layout, *_ = mminfo(path)
-    # "1 1\n" and "0\n" are the shortest entries
-    shortest = 4 if layout == "coordinate" else 2
-    held = path.stat().st_size * (MOST_DEFLATED if path.suffix == ".gz" else 1)
-    if entries * shortest > held + shortest:
-        raise ValueError(f"its header claims {entries:,} entries, more than it can hold")
-    check_room(40.0 * entries + 8.0 * (rows + columns))
-    return mmread(path), None
+    return read_matrix_market(path), None
 
 
 def _read_svmlight(path: Path, variable: str | None, n_features: int | None) -> Contents:
@@ -124,7 +116,7 @@ def _read_svmlight(path: Path, variable: str | None, n_features: int | None) -> 
     return matrix, labels
 
 
-# -- numpy and scipy ------------------------------------------------------------------------------
+# -- archives of arrays ---------------------------------------------------------------------------
 
 
 def _read_npy(path: Path, variable: str | None, n_features: int | None) -> Contents:
@@ -159,50 +151,12 @@ def _is_matrix(shape: tuple[int, ...], kind: str) -> bool:
     return len(shape) == 2 and min(shape) > 1 and kind in "biuf"
 
 
-# -- MATLAB ---------------------------------------------------------------------------------------
-
-_MATLAB_NUMBERS = ("double", "single", "int", "uint", "logical", "sparse")
-
-
 def _read_mat(path: Path, variable: str | None, n_features: int | None) -> Contents:
-    from scipy.io import loadmat, whosmat
-
     with path.open("rb") as file:
-        _check_mat(file, path.stat().st_size)
-    found = {name: (shape, kind) for name, shape, kind in whosmat(path)}
-    kinds = {
-        name: (shape, "f" if kind.startswith(_MATLAB_NUMBERS) else "O")
-        for name, (shape, kind) in found.items()
-    }
-    name = _choose(kinds, variable)
-    if kinds[name][1] != "f":
-        raise ValueError(
-            f"its variable {quoted(name)} is no matrix of numbers: read it with "
-            "scipy.io.loadmat and give what is in it to Views"
-        )
-    if found[name][1] != "sparse":
-        check_room(8.0 * math.prod(found[name][0]))
-    return loadmat(path, variable_names=[name])[name], None
-
-
-def _check_mat(file: BinaryIO, size: int) -> None:
-    """Refuse what loadmat cannot read, or reads in part without a word: a file cut short."""
-    head = file.read(128)
-    if b"MATLAB 7.3" in head or head.startswith(b"\x89HDF"):
-        raise ValueError(
-            "it is of MATLAB's version 7.3 (HDF5). Save it in MATLAB with the option '-v7', or "
-            "read it with h5py and give the matrices to Views"
-        )
-    if head[126:128] not in (b"IM", b"MI"):
-        return  # version 4, or no such file: scipy says so
-    order = "<" if head[126:128] == b"IM" else ">"
-    at = len(head)
-    while at < size:
-        file.seek(at)
-        tag = file.read(8)
-        at += 8 + (struct.unpack(f"{order}II", tag)[1] if len(tag) == 8 else size)
-    if at != size:
-        raise ValueError("it ends in the middle of a variable")
+        mat = MatFile(file, path.stat().st_size)
+        found = mat.variables
+        kinds = {name: (v.shape, "f" if v.is_numbers else "O") for name, v in found.items()}
+        return mat.read(found[_choose(kinds, variable)]), None
 
 
 _READERS: dict[str, Callable[..., Contents]] = {

@@ -19,6 +19,9 @@ import scipy.sparse as sp
 
 from coview.data.memory import available_memory
 
+MOST_DEFLATED = 1032  # bytes that one byte of a compressed file can become
+MANY_ROWS, ROWS_OF_ENTRY = 10_000_000, 100
+
 
 def read_file(path: Path, reader: Callable[[Path], Any]) -> Any:
     """What the reader makes of a file; its troubles become errors that name the file."""
@@ -42,6 +45,17 @@ def check_room(n_bytes: float) -> None:
         )
 
 
+def check_rows(matrix: Any) -> Any:
+    """The sparse matrix, if its rows are not far more than its entries can be spread over.
+
+    A few bytes can claim any number of rows, and each costs memory as soon as they are sorted.
+    """
+    rows, entries = matrix.shape[0], matrix.nnz
+    if rows > MANY_ROWS and rows > ROWS_OF_ENTRY * entries:
+        raise ValueError(f"it claims {rows:,} rows, but has {entries:,} entries")
+    return matrix
+
+
 # -- arrays ---------------------------------------------------------------------------------------
 
 
@@ -62,7 +76,7 @@ def load_sparse(path: Path) -> Any:
     """The matrix of an .npz file of scipy."""
     with path.open("rb") as file:  # numpy leaves a damaged file open if it opened it itself
         check_room(sum(_checked_size(file, name) for name in archive_headers(file)))
-        return sp.load_npz(file)
+        return check_rows(sp.load_npz(file))
 
 
 def load_member(path: Path, name: str) -> np.ndarray:
