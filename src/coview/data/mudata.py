@@ -3,10 +3,13 @@
 Cells are documents, modalities views, genes and proteins terms. A cell that a modality does not
 list lacks the view. Results go where the tools of that world look for them:
 
-    obsm["X_<key>"]             mixtures p(z|d), cells x topics
-    obs["<key>"]                topic of each cell, as a category
+    obsm["X_<key>"]                  mixtures p(z|d), cells x topics
+    obs["<key>"]                     topic of each cell, as a category
     mod[view].varm["<key>_topics"]   p(w|z), variables x topics
-    uns["<key>"]                the model and its settings
+    uns["<key>"]                     the model and its settings
+
+Files are read by the HDF5 library. Damage that it notices is an error that names the file, but not
+every damaged file is survived by the library itself: read only what comes from a source you trust.
 """
 
 from __future__ import annotations
