@@ -1,4 +1,4 @@
-r"""On a graph over documents: conjugate gradients for the smoothing of mixtures, and roughness.
+r"""On a graph over documents: conjugate gradients for the smoothing of mixtures.
 
 The system is (Omega + L) X = B with Omega = diag(mass) and the Laplacian L of a symmetric graph
 with weights w. Its product with a vector is formed from differences,
@@ -137,39 +137,3 @@ def _turn(gamma, before, diagonal, component, shifts, r, p):
         inverse = 1.0 / diagonal[i]
         for k in range(LANES):
             p[i, k] = r[i, k] * inverse + shifts[component[i], k] + beta[k] * p[i, k]
-
-
-_EDGES = "u8[::1], u4[::1], f8[::1]"
-# Mixtures come with or without padding, hence with any stride: compiled once for all of them.
-_OF_ROWS = [f"f8({_EDGES}, f4[:, :])", f"f8({_EDGES}, f8[:, :])"]
-
-
-@njit(_OF_ROWS, **_OPTIONS)
-def roughness(indptr, indices, weights, theta):
-    """Sum over edges, each counted once, of weight * |theta_i - theta_s|^2."""
-    total = 0.0
-    for i in range(_u(theta.shape[0])):
-        for j in range(indptr[i], indptr[i + _u(1)]):
-            s = _u(indices[j])
-            if s > i:
-                distance = 0.0
-                for k in range(theta.shape[1]):
-                    difference = np.float64(theta[i, k]) - np.float64(theta[s, k])
-                    distance += difference * difference
-                total += weights[j] * distance
-    return total
-
-
-@njit(_OF_ROWS, **_OPTIONS)
-def kl_roughness(indptr, indices, weights, theta):
-    """The same with KL(theta_i | theta_s) + KL(theta_s | theta_i) = sum (p - q) log(p / q)."""
-    total = 0.0
-    for i in range(_u(theta.shape[0])):
-        for j in range(indptr[i], indptr[i + _u(1)]):
-            s = _u(indices[j])
-            if s > i:
-                for k in range(theta.shape[1]):
-                    a, b = np.float64(theta[i, k]), np.float64(theta[s, k])
-                    if a != b:
-                        total += weights[j] * ((a - b) * np.log(a / b))
-    return total

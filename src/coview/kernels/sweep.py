@@ -6,8 +6,8 @@ of EM are then products of a factor and a gradient, and the posterior p(z|d,w) i
     theta_counts[d, z]  = p(z|d) sum_w r(d,w) p(w|z)      `sweep_rows`, over the rows of a block
     emission_grad[w, z] = sum_d r(d,w) p(z|d)             `sweep_columns`, over its columns
 
-Layout: topics are the last axis everywhere, padded with zeros to a multiple of `LANES`, and
-p(w|z) is kept term by term (terms, topics), so that one non-zero reads one contiguous run.
+Layout: topics are the last axis everywhere, padded with zeros (`em.simplex.padded`), and p(w|z) is
+kept term by term (terms, topics), so that one non-zero reads one contiguous run.
 
 What makes it fast: indices are unsigned (a signed index costs a wrap-around test at each access),
 several non-zeros are in flight at a time (the rows of p(w|z) come from the outer caches), and only
@@ -17,7 +17,6 @@ reassociation and contraction are allowed to the compiler, so NaN and infinity k
 import numpy as np
 from numba import njit
 
-LANES = 8
 _OPTIONS = {
     "nogil": True,
     "cache": True,
