@@ -43,6 +43,11 @@ def load(data: Mapping[str, Any], given: Given, *, split: bool = False):
     return _selected(views, data), is_test
 
 
+def forget() -> None:
+    """Let go of what is held: the names of another run may stand for other data."""
+    _held.clear()
+
+
 def _selected(views, data):
     return views.select(*data["views"]) if data["views"] else views
 

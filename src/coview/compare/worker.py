@@ -16,6 +16,9 @@ _state: dict[str, Any] = {"data": {}, "models": {}, "warm": set()}
 
 def set_up(data: Mapping[str, Any], models: Mapping[str, Any]) -> None:
     """What the caller of `run` gave by name; once in each process."""
+    from coview.compare.loading import forget
+
+    forget()
     _state.update(data=data, models=models)
 
 
