@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from coview import LinkPLSA
+from coview.callbacks import FitCallbacks
 from coview.datasets import make_views
+from coview.names import MODEL_NAMES, ONE_VIEW, model_class
 
 SCRIPT = textwrap.dedent(
     """
@@ -49,6 +51,40 @@ def test_ctrl_c_leaves_the_last_complete_state(n_jobs):
     assert words[0] == "n_iter"
     assert int(words[1]) > 1
     assert float(words[3]) < 0
+
+
+@pytest.fixture
+def ctrl_c(monkeypatch):
+    """Makes the n-th iteration from now on end in Ctrl-C, whichever restart it belongs to."""
+
+    def after(n_iterations):
+        left = iter(range(n_iterations - 1))
+
+        def hear(self, problem):
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(FitCallbacks, "after_iteration", hear)
+
+    return after
+
+
+@pytest.mark.parametrize("name", sorted(set(MODEL_NAMES) - {"voted"}))  # whose voters iterate too
+def test_what_ctrl_c_leaves_is_the_model_of_that_many_iterations(name, ctrl_c):
+    views = make_views(80, 3, [30, 25], random_state=0, missing=0.1)
+    data = views.concat() if name in ONE_VIEW else views
+    options = {"random_state": 0, "tol": 0.0, "init": "random"}
+    undisturbed = model_class(name)(3, max_iter=5, **options).fit(data)
+    model = model_class(name)(3, max_iter=50, **options)
+    ctrl_c(5)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(data)
+    np.testing.assert_array_equal(model.doc_topic_, undisturbed.doc_topic_)
+    np.testing.assert_array_equal(model.labels_, undisturbed.labels_)
+    for view in data.names:
+        np.testing.assert_array_equal(model.components_[view], undisturbed.components_[view])
+        mixtures = (m.view_doc_topic_[view] for m in (model, undisturbed))
+        np.testing.assert_array_equal(*mixtures)
 
 
 def test_a_callback_hears_of_every_iteration_and_gets_a_model_that_transforms():

@@ -167,7 +167,7 @@ class BaseViewsModel(
         raise NotImplementedError
 
     def _finish(self, problem: Problem, data: Prepared) -> Problem:
-        """What is done once, after the last iteration."""
+        """What is done once, after the last iteration or Ctrl-C; may overwrite its arrays."""
         return problem
 
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
@@ -298,7 +298,7 @@ class BaseViewsModel(
         term_counts = _term_counts(data)
         attributes = {
             **learned,
-            **self._state(best.problem, data),
+            **self._state(self._finish(best.problem, data), data),
             "view_names_": views.names,
             "doc_ids_": views.ids,
             "present_": views.present,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,7 @@ def best_of_restarts(model, data: Prepared, views: Views, seeds, keeper: Keeper)
     assert progress.best is not None
     best = fit_of(progress.best, model.tol)
     best.trace.restarts = np.array(progress.objectives)
-    return replace(best, problem=model._finish(best.problem, data))
+    return best
 
 
 class _Runs:
