@@ -10,9 +10,10 @@ import time
 import numpy as np
 import pytest
 
-from coview import LinkPLSA
+from coview import MGGM, LinkPLSA
 from coview.callbacks import FitCallbacks
 from coview.datasets import make_views
+from coview.em.step import em_step
 from coview.names import MODEL_NAMES, ONE_VIEW, model_class
 
 SCRIPT = textwrap.dedent(
@@ -85,6 +86,74 @@ def test_what_ctrl_c_leaves_is_the_model_of_that_many_iterations(name, ctrl_c):
         np.testing.assert_array_equal(model.components_[view], undisturbed.components_[view])
         mixtures = (m.view_doc_topic_[view] for m in (model, undisturbed))
         np.testing.assert_array_equal(*mixtures)
+
+
+RANDOM = {"tol": 0.0, "init": "random", "max_iter": 20}
+
+
+@pytest.fixture(scope="module")
+def views():
+    return make_views(80, 3, [30, 25], random_state=0, missing=0.1)
+
+
+def test_ctrl_c_in_a_later_restart_keeps_a_better_one_that_is_finished(views, ctrl_c):
+    first = LinkPLSA(3, random_state=0, **RANDOM).fit(views)
+    model = LinkPLSA(3, random_state=0, n_init=3, **RANDOM)
+    ctrl_c(20 + 2)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(views)
+    np.testing.assert_array_equal(model.doc_topic_, first.doc_topic_)
+    assert model.trace_.restarts.tolist() == [first.objective_] == [model.objective_]
+
+
+def test_ctrl_c_in_a_later_restart_keeps_that_one_if_it_is_better(views, ctrl_c):
+    fits = (LinkPLSA(3, random_state=seed, n_init=2, **RANDOM).fit(views) for seed in range(20))
+    both = next(fit for fit in fits if np.diff(fit.trace_.restarts) > 1)
+    model = LinkPLSA(3, random_state=both.random_state_used_, n_init=2, **RANDOM)
+    ctrl_c(20 + 20)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(views)
+    np.testing.assert_array_equal(model.doc_topic_, both.doc_topic_)
+    assert model.trace_.restarts.tolist() == both.trace_.restarts[:1].tolist()
+
+
+def test_ctrl_c_before_a_later_restart_has_begun_keeps_what_is_finished(views):
+    class Halted(LinkPLSA):
+        def _starts(self, data, views, rng):
+            if hasattr(self, "begun"):
+                raise KeyboardInterrupt
+            self.begun = True
+            return super()._starts(data, views, rng)
+
+    first = LinkPLSA(3, random_state=0, **RANDOM).fit(views)
+    model = Halted(3, random_state=0, n_init=3, **RANDOM)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(views)
+    np.testing.assert_array_equal(model.doc_topic_, first.doc_topic_)
+
+
+def test_ctrl_c_while_starts_are_tried_keeps_the_best_of_them(views, monkeypatch):
+    tried = LinkPLSA(3, random_state=0, tol=0.0, max_iter=20).fit(views).trace_.candidates
+    steps = iter(range((len(tried) - 1) * 21 + 2))  # into the last one, with one iteration done
+
+    def step(*args):
+        if next(steps, None) is None:
+            raise KeyboardInterrupt
+        return em_step(*args)
+
+    monkeypatch.setattr("coview.em.loop.em_step", step)
+    model = LinkPLSA(3, random_state=0, tol=0.0, max_iter=30)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(views)
+    assert model.objective_ == max(objective for _, objective in tried[:-1])
+
+
+def test_ctrl_c_in_the_model_that_makes_a_start_leaves_nothing_of_that_model(views, ctrl_c):
+    model = MGGM(3, 5, init="ltm", random_state=0)
+    ctrl_c(3)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(views)
+    assert not hasattr(model, "doc_topic_")
 
 
 def test_a_callback_hears_of_every_iteration_and_gets_a_model_that_transforms():

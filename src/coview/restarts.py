@@ -25,7 +25,10 @@ FREE = ("n_jobs", "verbose")  # parameters that do not change the result
 
 
 def best_of_restarts(model, data: Prepared, views: Views, seeds, keeper: Keeper) -> Fit:
-    """The best of `n_init` runs; the first of equals."""
+    """The best of `n_init` runs; the first of equals.
+
+    Ctrl-C is answered by `Interrupted` with the best of the runs before it and the one it ended.
+    """
     total = model.n_init * model.max_iter
     # one BLAS thread: the number of threads must not change a bit of the result
     with (
@@ -36,13 +39,16 @@ def best_of_restarts(model, data: Prepared, views: Views, seeds, keeper: Keeper)
         callbacks = FitCallbacks(model, views, total, lambda p: model._state(p, data))
         fits = _Runs(model, data, views, runner, advance, callbacks, keeper)
         progress = keeper.open(fits.blank(seeds[0]))
-        for i, seed in enumerate(seeds):
-            if i >= len(progress.objectives):
-                fits.run(i, seed)
+        try:
+            for i, seed in enumerate(seeds):
+                if i >= len(progress.objectives):
+                    fits.run(i, seed)
+        except KeyboardInterrupt as interrupt:
+            kept = fits.best_so_far()  # what interrupt holds may be of a model that makes a start
+            raise (KeyboardInterrupt() if kept is None else Interrupted(kept)) from interrupt
         callbacks.end()
-    assert progress.best is not None
-    best = fit_of(progress.best, model.tol)
-    best.trace.restarts = np.array(progress.objectives)
+    best = fits.best_so_far()
+    assert best is not None
     return best
 
 
@@ -53,6 +59,16 @@ class _Runs:
         self._model, self._data, self._views = model, data, views
         self._runner, self._advance, self._callbacks = runner, advance, callbacks
         self._keeper = keeper
+        self._left: Fit | None = None  # the best state of the run at hand, for Ctrl-C
+
+    def best_so_far(self) -> Fit | None:
+        """The best of the runs that are finished and of the one that Ctrl-C has ended."""
+        progress = self._keeper.progress
+        done = None if progress.best is None else fit_of(progress.best, self._model.tol)
+        best = _better(done, self._left)
+        if best is not None:
+            best.trace.restarts = np.array(progress.objectives)
+        return best
 
     def blank(self, seed) -> Callable[[], Problem]:
         """Makes a problem of this model, to be filled with the parameters of a checkpoint."""
@@ -82,9 +98,9 @@ class _Runs:
         try:
             fit = self._em(first, model.max_iter, model.tol, on_step, history)
         except Interrupted as interrupt:
+            interrupt.fit.trace.candidates = tried
             self._keeper.write(run_of(interrupt.fit, tried))
             raise
-        fit.trace.candidates = tried
         if progress.best is None or fit.objective > max(progress.objectives):
             progress.best = run_of(fit, tried)
         progress.objectives.append(fit.objective)
@@ -92,11 +108,14 @@ class _Runs:
 
     def _em(self, problems: list[Problem], max_iter, tol, on_step=None, history=()) -> Fit:
         schedule = self._model._schedule
-        return run_em(problems.pop(), self._runner, schedule, max_iter, tol, on_step, history)
+        try:
+            return run_em(problems.pop(), self._runner, schedule, max_iter, tol, on_step, history)
+        except Interrupted as interrupt:
+            self._left = _better(self._left, interrupt.fit)
+            raise
 
     def _begin(self, i: int, rng, tried: list) -> Problem:
         """The problem from which to run EM: of several starts the best after a few iterations."""
-        best: Fit | None = None
         starts = list(self._model._starts(self._data, self._views, rng))
         for name, make in starts:
             self._show(i, 0, f"start {name}")
@@ -109,13 +128,21 @@ class _Runs:
                 return problem
             fit = self._em([problem], TRIAL_ITERATIONS, 0.0)
             tried.append((name, fit.objective))
-            best = fit if best is None or fit.objective > best.objective else best
+            self._left = _better(self._left, fit)
             del start, problem, fit  # only the best is held while the next one is tried
+        best, self._left = self._left, None
         assert best is not None
         return best.problem
 
     def _show(self, i: int, n_iter: int, note: str) -> None:
         self._advance(i * self._model.max_iter + n_iter, note)
+
+
+def _better(one: Fit | None, other: Fit | None) -> Fit | None:
+    """The fit with the higher objective, the first of equals, where there are two."""
+    if one is None or other is None:
+        return one or other
+    return other if other.objective > one.objective else one
 
 
 def fit_fingerprint(model, views: Views, labels) -> str:
