@@ -49,6 +49,11 @@ def test_a_plain_table_to_the_letter():
     )
 
 
+def test_in_plain_text_a_star_stands_for_bold():
+    note = fixed_results().table("accuracy", format="text").split("\n\n")[1]
+    assert "\n*: the best mean, and" in note
+
+
 def test_means_and_deviations_are_those_of_numpy():
     values = [0.123, 0.456, 0.789]
     table = Results(runs("m", values)).table("accuracy", digits=3)
@@ -69,7 +74,7 @@ def test_too_few_runs_are_said_and_only_the_best_is_bold():
     results = Results([*runs("a", [0.5, 0.6, 0.7]), *runs("b", [0.4, 0.5, 0.6])])
     table = results.table("accuracy")
     assert table.count("**") == 2
-    assert "3 runs are too few for a Wilcoxon signed-rank test" in table
+    assert "3 runs are too few for a Wilcoxon signed-rank test, which would need 6" in table
 
 
 def test_equal_means_are_both_bold_without_a_test():

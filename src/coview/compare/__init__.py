@@ -29,11 +29,13 @@ _HOMES = {
     "paired_test": "stats",
     "holm": "stats",
     "bootstrap_interval": "stats",
+    "evaluate": "evaluating",
 }
 
 __all__ = [*_HOMES]
 
 if TYPE_CHECKING:
+    from coview.compare.evaluating import evaluate as evaluate
     from coview.compare.plan import Data as Data
     from coview.compare.plan import Entry as Entry
     from coview.compare.plan import Plan as Plan

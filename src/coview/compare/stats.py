@@ -86,6 +86,15 @@ def least_p(n_pairs: int, *, test: str = "wilcoxon") -> float:
     return 2.0 ** (1 - n_pairs) if test == "wilcoxon" else 0.0
 
 
+def enough_pairs(n_comparisons: int, alpha: float) -> int:
+    """Pairs with which the signed-rank test can reach the level, corrected by Holm's method.
+
+    >>> enough_pairs(1, 0.05), enough_pairs(4, 0.05)
+    (6, 8)
+    """
+    return next(n for n in range(2, 1000) if n_comparisons * least_p(n) <= alpha)
+
+
 def holm(p_values: Sequence[float]) -> np.ndarray:
     """p-values corrected for their number by Holm's method, in the order given.
 

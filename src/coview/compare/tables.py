@@ -16,7 +16,7 @@ from coview.compare.formats import Text, write
 from coview.compare.grouping import Axes, Group, grouped
 from coview.compare.measures import check_comparable, measure
 from coview.compare.results import Results
-from coview.compare.stats import holm, least_p, paired_test
+from coview.compare.stats import enough_pairs, holm, least_p, paired_test
 from coview.data.show import plural
 from coview.params import check_choice, check_int, check_real
 
@@ -33,6 +33,7 @@ class Style:
     percent: bool
     test: str | None
     alpha: float
+    plain: bool
 
 
 @dataclass
@@ -44,6 +45,7 @@ class Column:
     best: set[str] = field(default_factory=set)
     n_compared: int = 0
     too_few: int = 0  # runs, where they are too few for the test
+    needed: int = 0  # runs that would be enough
 
 
 def table(
@@ -96,7 +98,9 @@ def table(
     """
     check_choice("format", format, FORMATS)
     check_choice("test", test, TESTS)
-    style = Style(check_int("digits", digits, 0), percent, test, check_real("alpha", alpha, 0, 1))
+    check_int("digits", digits, 0)
+    check_real("alpha", alpha, 0, 1)
+    style = Style(digits, percent, test, alpha, format == "text")
     names = _metrics(results, metric)
     axes = Axes.of(results, rows, columns, part, missing or {})
     found = {
@@ -161,6 +165,7 @@ def _add_ties(column, honest, best, others, style):
     n_pairs = min(len(first) for first, _ in pairs)
     if len(others) * least_p(n_pairs, test=style.test) > style.alpha:
         column.too_few = n_pairs  # nothing could differ: a tie would say nothing
+        column.needed = enough_pairs(len(others), style.alpha)
         return
     corrected = holm([paired_test(*pair, test=style.test) for pair in pairs])
     column.best |= {r for r, p in zip(others, corrected, strict=True) if p > style.alpha}
@@ -226,17 +231,21 @@ def _what_is_shown(names, groups, style):
 
 
 def _what_is_bold(columns, style):
+    mark = "*" if style.plain else "Bold"
     if style.test is None:
-        return ["Bold: the best mean."]
+        return [f"{mark}: the best mean."]
     test = {"wilcoxon": "Wilcoxon signed-rank test", "t": "t-test"}[style.test]
-    few = [c.too_few for c in columns if c.too_few]
+    few = [c for c in columns if c.too_few]
     tied = [c for c in columns if c.n_compared and not c.too_few]
     ties = (
         f", and those that do not differ from it by a paired {test} over the seeds with Holm's "
         f"correction at the level {style.alpha:g}"
     )
-    lines = [f"Bold: the best mean{ties if tied else ''}."]
+    lines = [f"{mark}: the best mean{ties if tied else ''}."]
     if few:
-        runs = plural(min(few), "run")
-        lines.append(f"{runs} are too few for a {test}: there only the best mean is bold.")
+        worst = min(few, key=lambda c: c.too_few)
+        lines.append(
+            f"{plural(worst.too_few, 'run')} are too few for a {test}, which would need "
+            f"{worst.needed}: there only the best mean is marked."
+        )
     return lines
