@@ -41,6 +41,19 @@ def test_the_reference_view_gives_the_mixtures(views):
     np.testing.assert_array_equal(model.labels_, model.view_labels_["view_1"])
 
 
+def test_without_the_reference_view_the_others_give_the_mixture():
+    views = make_views(80, 3, [40, 30, 20], doc_length=40, missing=0.3, random_state=4)
+    model = PairwiseCoPLSA(3, reference_view="view_1", random_state=0).fit(views)
+    has = views.present[:, 1]
+    found = model.transform(views)
+    others = model.transform(views.select("view_0", "view_2"))
+    np.testing.assert_array_equal(found[~has], others[~has])
+    alone = model.transform(views.select("view_1"))  # comes to rest a little earlier
+    np.testing.assert_allclose(found[has], alone[has], atol=0.01)
+    assert (found[~has].max(axis=1) > 0.5).mean() > 0.9
+    assert (found.argmax(axis=1) == model.labels_)[~has].mean() > 0.8
+
+
 def test_strength_makes_the_similarities_agree(views):
     def disagreement(model):
         gaps = []

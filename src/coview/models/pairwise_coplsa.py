@@ -68,7 +68,8 @@ class PairwiseCoPLSA(BaseViewsModel):
     step : {"safe", "paper"}, default="safe"
         A step that never lowers the objective, or the paper's.
     reference_view : str or None, default=None
-        The view whose mixtures are `doc_topic_`; None: the mean of all, matched to the first view.
+        The view whose mixtures are `doc_topic_`, or the mean of the others where a document lacks
+        it; None: the mean of all, matched to the first view.
     init, n_init, max_iter, tol, view_weights, scaling, assign, dtype, random_state, n_jobs, verbose
         As in every model: see :class:`coview.base.BaseViewsModel`.
 
@@ -202,9 +203,11 @@ class PairwiseCoPLSA(BaseViewsModel):
         return problem
 
     def _consensus(self, mixtures, slots, data: Prepared) -> np.ndarray:
+        mean = super()._consensus(mixtures, slots, data)
         if self.reference_view is None or self.reference_view not in data.names:
-            return super()._consensus(mixtures, slots, data)
-        return mixtures[data.names.index(self.reference_view)]
+            return mean
+        reference = data.names.index(self.reference_view)
+        return np.where(data.present[:, [reference]], mixtures[reference], mean)
 
     def _training_views(self, X):
         views = super()._training_views(X)
