@@ -31,16 +31,19 @@ _HOMES = {
     "SearchIndex": ".retrieval",
     "Doc": ".retrieval",
     "to_mudata": ".data.mudata",
+    "edge_graph": ".data.links",
 }
-_SUBMODULES = ("baselines", "datasets", "metrics")
+_SUBMODULES = ("baselines", "compare", "datasets", "metrics")
 
 __all__ = [*_HOMES, *_SUBMODULES, "__version__"]
 
 if TYPE_CHECKING:
     from . import baselines as baselines
+    from . import compare as compare
     from . import datasets as datasets
     from . import metrics as metrics
     from .classifier import TopicClassifier as TopicClassifier
+    from .data.links import edge_graph as edge_graph
     from .data.mudata import to_mudata as to_mudata
     from .data.validate import DataWarning as DataWarning
     from .data.views import Views as Views

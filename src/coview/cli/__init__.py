@@ -11,8 +11,10 @@ import typer
 
 from coview import __version__
 from coview.cli.apply import predict, transform
+from coview.cli.compare import compare
 from coview.cli.data import data_app
 from coview.cli.demo import demo
+from coview.cli.evaluate import evaluate
 from coview.cli.fit import fit
 from coview.cli.inspect import convert, info, topics
 from coview.cli.search import search
@@ -32,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for command in (fit, topics, predict, transform, search, info, convert, demo):
+for command in (fit, topics, predict, transform, search, evaluate, compare, info, convert, demo):
     app.command()(command)
 app.add_typer(data_app, name="data")
 
