@@ -289,6 +289,16 @@ def test_counts_too_large_for_a_byte_are_kept():
     assert Views.from_texts(["cat dog"])["text"].dtype == np.float32
 
 
+def test_a_counted_matrix_is_taken_over_by_views_without_a_copy():
+    counter = TermCounter(str.split)
+    counter.add("a b a")
+    matrix = counter.finish("text", Limits()).matrix
+    kept = Views(counting.spread(matrix, np.array([True, False])))["X"]
+    assert matrix.indices.dtype == matrix.indptr.dtype == np.int32
+    assert np.shares_memory(kept.indices, matrix.indices)
+    assert np.shares_memory(kept.data, matrix.data)
+
+
 def test_a_buffer_that_is_just_full_is_counted_once(monkeypatch):
     monkeypatch.setattr(counting, "BUFFER", 2)
     counter = TermCounter(str.split)

@@ -95,7 +95,7 @@ class TermCounter:
         else:
             self._codes.update({term: code for code, term in enumerate(vocabulary)})
         self._present = array("b")
-        self._ends, self._terms = array("q", [0]), array("i")
+        self._ends, self._terms = array("i", [0]), array("i")
         self._chunks: list[_Chunk] = []
 
     @property
@@ -127,12 +127,12 @@ class TermCounter:
     def _flush(self) -> None:
         """Count what waits in the buffer."""
         codes = np.frombuffer(self._terms, dtype=np.int32).copy()
-        ends = np.frombuffer(self._ends, dtype=np.int64).copy()
-        self._ends, self._terms = array("q", [0]), array("i")
+        ends = np.frombuffer(self._ends, dtype=np.int32).copy()
+        self._ends, self._terms = array("i", [0]), array("i")
         ones = np.ones(len(codes), dtype=np.int32)
         block = sp.csr_array((ones, codes, ends), shape=(len(ends) - 1, max(self.n_terms, 1)))
         block.sum_duplicates()
-        indices = block.indices.astype(np.int32, copy=False)
+        indices = block.indices
         if self._inspect is not None and not self._chunks:
             self._inspect(list(self._codes), np.bincount(indices, block.data, self.n_terms))
         largest = int(block.data.max()) if block.nnz else 0
@@ -256,7 +256,9 @@ def _matrix(chunks: list[_Chunk], kept: np.ndarray, n_terms: int, binary: bool) 
         data[filled:end] = 1 if binary else chunk.counts[known]
         lengths.append(_kept_lengths(chunk.lengths, known))
         filled = end
-    indptr = np.cumsum(np.concatenate(lengths))
+    # scipy would widen the indices to the type of the pointers
+    longest = np.int32 if size <= np.iinfo(np.int32).max else np.int64
+    indptr = np.cumsum(np.concatenate(lengths)).astype(longest)
     matrix = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(kept)))
     matrix.sort_indices()
     return matrix
