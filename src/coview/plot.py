@@ -1,0 +1,362 @@
+"""Plots of comparisons and fits, in the way of scikit-learn's displays. They need matplotlib.
+
+    display = SensitivityDisplay.from_results(results, x="strength", metric="accuracy")
+    display.save("strength.svg")
+
+Each display keeps its data and the axes it was drawn on (`ax_`, `figure_`), so that anything can be
+changed afterwards. Bands are one standard deviation over the seeds. Lines are named at their ends;
+colours are those of Okabe and Ito, which can be told apart by the colour-blind.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from coview.compare.lines import Line, lines_of
+from coview.compare.measures import measure
+from coview.compare.results import Results
+from coview.extras import need
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+STYLES = ("-", "--", ":")
+WIDE = 30  # ratio of largest to smallest value from which an axis is logarithmic
+LINE_HEIGHT = 0.062  # of the axes, between the names of two lines
+TICK_ROOM = 0.085  # of the axes, between the numbers of two ticks
+INK, GREY, FAINT = "#222222", "#777777", "#d9d9d9"
+
+
+class Display:
+    """What all displays have: saving."""
+
+    figure_: Any
+
+    def save(self, path: str | os.PathLike[str], *, dpi: int = 150) -> None:
+        """Write a PNG, SVG or PDF file; the same plot gives the same bytes."""
+        mpl = need("matplotlib", "plot")
+        suffix = os.path.splitext(path)[1].lower()
+        dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+        with mpl.rc_context({"svg.hashsalt": "coview", "svg.fonttype": "none"}):
+            self.figure_.savefig(
+                path,
+                dpi=dpi,
+                bbox_inches="tight",
+                facecolor="white",
+                metadata=dates.get(suffix, {"Software": None}),
+            )
+
+
+@dataclass
+class LinesDisplay(Display):
+    """A line for each model.
+
+    Parameters
+    ----------
+    lines : dict of Line
+    x_title, y_title : str
+    log_x, log_y : bool
+        Whether the axes are logarithmic.
+    guide : bool
+        Whether to show how linear growth looks.
+    """
+
+    lines: Mapping[str, Line]
+    x_title: str
+    y_title: str
+    log_x: bool = False
+    log_y: bool = False
+    guide: bool = False
+
+    def plot(self, ax: Any = None) -> LinesDisplay:
+        """Draw, on new axes or those given."""
+        self.ax_ = _axes(ax)
+        self.figure_ = self.ax_.figure
+        for number, line in enumerate(self.lines.values()):
+            _draw(self.ax_, line, number, self.log_y)
+        _scale(self.ax_, self.lines.values(), self.log_x, self.log_y)
+        end = _draw_guide(self.ax_, self.lines.values()) if self.guide else None
+        _name_lines(self.ax_, self.lines, end)
+        self.ax_.set_xlabel(self.x_title)
+        self.ax_.set_ylabel(self.y_title)
+        return self
+
+
+class SensitivityDisplay(LinesDisplay):
+    """A measure against a parameter, such as the strength or the number of topics."""
+
+    @classmethod
+    def from_results(
+        cls,
+        results: Results,
+        *,
+        x: str = "strength",
+        metric: str = "accuracy",
+        part: str | None = None,
+        log_x: bool | None = None,
+        ax: Any = None,
+    ) -> LinesDisplay:
+        """Draw a measure against a parameter.
+
+        Parameters
+        ----------
+        results : Results
+            Of one data set. Models that have not been run with this parameter are drawn across the
+            plot, for comparison.
+        x : str, default="strength"
+            Name of the parameter.
+        metric, part : str
+            What is drawn; shares are in per cent.
+        log_x : bool or None, default=None
+            Whether the axis is logarithmic; by default if the values span a wide range.
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        display : SensitivityDisplay
+
+        Examples
+        --------
+        >>> from coview.compare import Run
+        >>> runs = [Run("a", "mggm", "MGGM", {"strength": 10.0 ** s}, seed,
+        ...             values={"": {"accuracy": 0.5 + 0.1 * s + 0.01 * seed}})
+        ...         for s in range(3) for seed in range(2)]
+        >>> display = SensitivityDisplay.from_results(Results(runs), x="strength")
+        >>> display.ax_.get_xscale(), display.lines["MGGM"].mean.round(3).tolist()
+        ('log', [50.5, 60.5, 70.5])
+        """
+        lines = lines_of(results, x, metric, part)
+        if log_x is None:
+            log_x = _is_wide([line.x for line in lines.values()])
+        return cls(lines, _x_title(x), _y_title(metric), log_x=log_x).plot(ax)
+
+
+class LabelShareDisplay(LinesDisplay):
+    """A measure against the share of labelled documents."""
+
+    @classmethod
+    def from_results(
+        cls, results: Results, *, metric: str = "accuracy", ax: Any = None
+    ) -> LinesDisplay:
+        """Draw a measure against the share of labelled documents; `results` of one data set."""
+        lines = lines_of(results, "rate", metric)
+        percent = {n: replace(line, x=100 * line.x) for n, line in lines.items()}
+        return cls(percent, "labelled documents in %", _y_title(metric)).plot(ax)
+
+
+class TimeDisplay(LinesDisplay):
+    """Time against the number of documents."""
+
+    @classmethod
+    def from_results(
+        cls, results: Results, *, metric: str = "seconds", ax: Any = None
+    ) -> LinesDisplay:
+        """Draw time against documents, both logarithmic, with a guide of linear growth."""
+        runs = [replace(r, dataset="", settings={}) for r in results.runs if r.documents]
+        lines = lines_of(Results(runs), "documents", metric)
+        title = _y_title(metric)
+        return cls(lines, "documents", title, log_x=True, log_y=True, guide=True).plot(ax)
+
+
+@dataclass
+class ConvergenceDisplay(Display):
+    """The objective of a fit, and a measure of its clusters below it, iteration by iteration.
+
+    Parameters
+    ----------
+    objective : ndarray of shape (n_iter,)
+    values : ndarray of shape (n_iter,) or None
+        The measure, where there is one.
+    title : str
+        Name of the measure.
+    """
+
+    objective: np.ndarray
+    values: np.ndarray | None = None
+    title: str = ""
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, views: Any = None, *, metric: str = "accuracy", axes: Any = None
+    ) -> ConvergenceDisplay:
+        """Draw the trace of a fit.
+
+        Parameters
+        ----------
+        model : estimator of this package
+            Without `views` a fitted one, whose objective is drawn. With `views` a clone of it is
+            fitted, and its clusters are compared with the labels after every iteration.
+        views : Views with labels, default=None
+        metric : str, default="accuracy"
+            A measure of clusters against classes: see `coview.compare`.
+        axes : pair of matplotlib Axes (one without `views`), default=None
+
+        Returns
+        -------
+        display : ConvergenceDisplay
+        """
+        if views is None:
+            return cls(np.asarray(model.trace_.objective)).plot(axes)
+        from coview.compare.cluster import clustering_metrics
+        from coview.compare.convergence import follow
+
+        if views.labels is None:
+            raise ValueError("The views have no labels to compare clusters with.")
+        scale = 100 if measure(metric).share else 1
+        fitted, values = follow(
+            model, views, lambda found: scale * clustering_metrics(views.labels, found)[metric]
+        )
+        return cls(np.asarray(fitted.trace_.objective), values, _y_title(metric)).plot(axes)
+
+    def plot(self, axes: Any = None) -> ConvergenceDisplay:
+        """Draw, on new axes or those given."""
+        curves = [(self.objective, "objective")]
+        curves += [] if self.values is None else [(self.values, self.title)]
+        self.axes_ = _stacked_axes(len(curves)) if axes is None else np.atleast_1d(axes)
+        self.figure_ = self.axes_[0].figure
+        for i, (ax, (values, title)) in enumerate(zip(self.axes_, curves, strict=True)):
+            _clean(ax)
+            ax.plot(np.arange(1, len(values) + 1), values, color=COLOURS[i], linewidth=1.8)
+            ax.set_ylabel(title)
+            ax.ticklabel_format(axis="y", useMathText=True)
+        self.axes_[-1].set_xlabel("iteration")
+        self.figure_.align_ylabels(list(self.axes_))
+        return self
+
+
+# -- titles ----------------------------------------------------------------------------------------
+
+
+def _y_title(metric):
+    known = measure(metric)
+    return f"{known.title} in %" if known.share else known.title
+
+
+def _x_title(x):
+    return {"n_components": "topics", "n_feature_topics": "feature topics"}.get(
+        x, x.replace("_", " ")
+    )
+
+
+def _is_wide(parts: Sequence[np.ndarray]) -> bool:
+    x = np.concatenate(list(parts))
+    positive = x[x > 0]
+    return bool(len(positive)) and float(positive.max() / positive.min()) >= WIDE
+
+
+# -- drawing ---------------------------------------------------------------------------------------
+
+
+def _axes(ax):
+    if ax is None:
+        pyplot = need("matplotlib.pyplot", "plot")
+        ax = pyplot.subplots(figsize=(5.6, 3.6))[1]
+    _clean(ax)
+    return ax
+
+
+def _stacked_axes(count):
+    pyplot = need("matplotlib.pyplot", "plot")
+    height = 1.0 + 1.8 * count
+    return pyplot.subplots(count, 1, sharex=True, figsize=(5.6, height), squeeze=False)[1][:, 0]
+
+
+def _clean(ax):
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(INK)
+    ax.tick_params(colors=INK, labelsize=9)
+    ax.grid(axis="y", color=FAINT, linewidth=0.7)
+    ax.set_axisbelow(True)
+
+
+def _look(number):
+    colour = COLOURS[number % len(COLOURS)]
+    style = STYLES[number // len(COLOURS) % len(STYLES)]
+    return colour, MARKERS[number % len(MARKERS)], style
+
+
+def _draw(ax, line, number, log_y):
+    colour, marker, style = _look(number)
+    if not len(line.x):
+        ax.axhline(line.mean[0], color=colour, linewidth=1.4, linestyle=(0, (5, 3)))
+        return
+    ax.plot(
+        line.x,
+        line.mean,
+        color=colour,
+        linestyle=style,
+        linewidth=1.8,
+        marker=marker,
+        markersize=4.5,
+        markerfacecolor="white" if line.oracle else colour,
+    )
+    low, high = line.mean - line.sd, line.mean + line.sd
+    # on a logarithmic axis a band must not reach 0
+    low = np.maximum(low, line.mean / 10) if log_y else low
+    ax.fill_between(line.x, low, high, color=colour, alpha=0.15, linewidth=0)
+
+
+def _scale(ax, lines, log_x, log_y):
+    x = np.concatenate([line.x for line in lines])
+    if log_x and (x <= 0).any():
+        ax.set_xscale("symlog", linthresh=float(x[x > 0].min()))
+    elif log_x:
+        ax.set_xscale("log")
+    if log_y:
+        ax.set_yscale("log")
+    _ticks_where_measured(ax, np.unique(x))
+
+
+def _ticks_where_measured(ax, places):
+    """Ticks at the values themselves, unless their numbers would run into each other."""
+    shown = ax.transData.transform([(place, 1.0) for place in places])[:, 0]
+    room = ax.get_window_extent().width * TICK_ROOM
+    if len(places) < 2 or np.diff(shown).min() >= room:
+        ax.set_xticks(places, [f"{place:,g}" for place in places])
+        ax.set_xticks([], minor=True)
+
+
+def _draw_guide(ax, lines):
+    """Growth in proportion to x, below the first point of the flattest line; where it ends."""
+    flattest = min((line for line in lines if len(line.x)), key=lambda line: line.mean[-1])
+    x = np.array([flattest.x.min(), flattest.x.max()])
+    y = 0.5 * flattest.mean[0] * x / x[0]
+    ax.plot(x, y, color=GREY, linewidth=1.0, linestyle=":")
+    return y[-1]
+
+
+def _name_lines(ax, lines, guide=None):
+    """Names beside the ends of the lines, moved apart where they would meet."""
+    ax.figure.canvas.draw()  # settles the limits
+    names = [f"{name} †" if line.oracle else name for name, line in lines.items()]
+    ends = [line.mean[-1] for line in lines.values()]
+    colours = [_look(number)[0] for number in range(len(names))]
+    if guide is not None:
+        names, ends, colours = [*names, "linear"], [*ends, guide], [*colours, GREY]
+    to_axes = ax.transData + ax.transAxes.inverted()
+    right = ax.get_xlim()[1]
+    heights = [to_axes.transform((right, end))[1] for end in ends]
+    for name, y, colour in zip(names, _apart(heights), colours, strict=True):
+        place = {"xycoords": "axes fraction", "va": "center"}
+        ax.annotate(name, (1.015, y), color=colour, fontsize=9, **place)
+
+
+def _apart(places: Sequence[float], gap: float = LINE_HEIGHT) -> np.ndarray:
+    """Places in the same order, at least `gap` apart, as near to the old ones as that allows.
+
+    >>> _apart([0.5, 0.5, 0.9], gap=0.1).round(2).tolist()
+    [0.45, 0.55, 0.9]
+    """
+    from sklearn.isotonic import isotonic_regression
+
+    order = np.argsort(places, kind="stable")
+    steps = gap * np.arange(len(order))
+    # without the gaps the places need only rise: the nearest such sequence is known
+    moved = isotonic_regression(np.asarray(places, float)[order] - steps) + steps
+    found = np.empty(len(order))
+    found[order] = moved
+    return found
