@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coview import PLSA, VotedPLSA
+from coview import PLSA, Checkpoint, VotedPLSA
 from coview.datasets import make_views
 from coview.em.starts import random_start, topics_of_pins
 from coview.em.step import em_step
@@ -91,6 +91,56 @@ def test_another_estimator_can_vote(views):
 def test_a_voter_without_probabilities_is_refused(views):
     with pytest.raises(ValueError, match="voter must have predict_proba"):
         VotedPLSA(3, voter=object()).fit(views)
+
+
+SHORT = {"init": "random", "max_iter": 4, "tol": 0.0}  # so that votes depend on the seed
+
+
+def assert_same_vote(a, b):
+    assert a.signatures_ == b.signatures_
+    np.testing.assert_array_equal(a.preassigned_, b.preassigned_)
+    np.testing.assert_array_equal(a.doc_topic_, b.doc_topic_)
+
+
+def random_voter():
+    from sklearn.decomposition import LatentDirichletAllocation
+    from sklearn.pipeline import make_pipeline
+
+    class Voter(LatentDirichletAllocation):
+        def predict_proba(self, X):
+            return self.transform(X)
+
+    return make_pipeline("passthrough", Voter(3, max_iter=2))
+
+
+@pytest.mark.parametrize("random_state", [None, "generator"])
+@pytest.mark.parametrize("voter", [None, "random"])
+def test_the_seed_that_was_used_gives_the_same_vote(views, random_state, voter):
+    given = np.random.default_rng(5) if random_state else None
+    voter = random_voter() if voter else None
+    model = VotedPLSA(3, voter=voter, random_state=given, **SHORT).fit(views)
+    again = VotedPLSA(3, voter=voter, random_state=model.random_state_used_, **SHORT).fit(views)
+    assert_same_vote(model, again)
+
+
+def test_voters_are_plsa_with_the_seed_of_the_model(views):
+    model = VotedPLSA(3, random_state=7, **SHORT).fit(views)
+    for name in views.names:
+        alone = PLSA(3, random_state=7, **SHORT).fit(views[name])
+        np.testing.assert_array_equal(model.voters_[name].doc_topic_, alone.doc_topic_)
+
+
+def test_a_fit_without_a_seed_is_resumed_with_the_same_vote(views, tmp_path):
+    class Halted(VotedPLSA):
+        def _own_attributes(self, problem, data):
+            raise KeyboardInterrupt
+
+    Halted.__name__ = "VotedPLSA"
+    with pytest.raises(KeyboardInterrupt):
+        Halted(3, **SHORT).fit(views, checkpoint=tmp_path / "run")
+    resumed = VotedPLSA(3, **SHORT).fit(views, checkpoint=Checkpoint(tmp_path / "run", resume=True))
+    again = VotedPLSA(3, random_state=resumed.random_state_used_, **SHORT).fit(views)
+    assert_same_vote(resumed, again)
 
 
 def test_labels_and_votes_get_one_numbering(views):

@@ -50,7 +50,8 @@ class VotedPLSA(BaseViewsModel):
         Topics of each view, and clusters of documents.
     voter : estimator or None, default=None
         What clusters each view: an estimator with `fit` and `predict_proba` that takes a sparse
-        matrix. None: a PLSA with this model's parameters.
+        matrix. None: a PLSA with this model's parameters. One without a `random_state` of its own
+        gets the seed of the fit.
     signatures : {"frequent", "greedy"}, default="frequent"
         The most frequent patterns, or without those that a more frequent one already claims.
     init, n_init, max_iter, tol, view_weights, scaling, assign, dtype, random_state, n_jobs, verbose
@@ -129,7 +130,7 @@ class VotedPLSA(BaseViewsModel):
 
     def _prepare_training(self, views: Views, labels, rng: np.random.Generator):
         data, learned = super()._prepare_training(views, labels, rng)
-        votes, voters = self._vote(data)
+        votes, voters = self._vote(data, _seed_of_fit(rng))
         chosen = signatures(votes, self.n_components, self.signatures)
         assigned = preassign(votes, chosen)
         if data.labels is not None:
@@ -144,25 +145,25 @@ class VotedPLSA(BaseViewsModel):
         pins = assigned if given is None else np.where(given >= 0, given, assigned)
         return replace(data, labels=pins if (pins >= 0).any() else None), learned
 
-    def _vote(self, data: Prepared) -> tuple[np.ndarray, dict[str, Any]]:
+    def _vote(self, data: Prepared, seed: int) -> tuple[np.ndarray, dict[str, Any]]:
         """Topic of each document in each view, (documents, views), -1 where it lacks the view."""
         votes, voters = np.full(data.present.shape, -1), {}
         for v, (name, matrix) in enumerate(zip(data.names, data.matrices, strict=True)):
             rows = np.flatnonzero(data.present[:, v])
-            voters[name] = self._voter().fit(matrix[rows])
+            voters[name] = self._voter(seed).fit(matrix[rows])
             own = getattr(voters[name], "doc_topic_", None)  # training mixtures, where there are
             shares = voters[name].predict_proba(matrix[rows]) if own is None else own
             votes[rows, v] = shares.argmax(axis=1)
         return votes, voters
 
-    def _voter(self):
+    def _voter(self, seed: int):
         if self.voter is not None:
-            return clone(self.voter)
+            return _seeded(clone(self.voter), seed)
         names = PLSA().get_params()
         params = {k: value for k, value in self.get_params(deep=False).items() if k in names}
         if not isinstance(params["init"], str):
             params["init"] = "auto"  # mixtures of the clusters mean nothing in a view's own topics
-        return PLSA(**{**params, "view_weights": "balanced", "verbose": 0})
+        return PLSA(**{**params, "view_weights": "balanced", "random_state": seed, "verbose": 0})
 
     def _starts(self, data: Prepared, views: Views, rng):
         shaken = random_start(data, self.n_components, rng)
@@ -188,6 +189,25 @@ class VotedPLSA(BaseViewsModel):
             usual = np.tile(corpus / max(corpus.sum(), 1e-300), (len(p), 1))
             components[name] = np.divide(p, share, out=usual, where=share > 0).astype(data.dtype)
         return {"components_": components, "view_shares_": np.hstack(shares).astype(data.dtype)}
+
+
+def _seed_of_fit(rng: np.random.Generator) -> int:
+    """The seed from which the generator was spawned, which is `random_state` if that is a number.
+
+    Voters take that one, so that they are the PLSA a user would fit to each view with the same.
+    """
+    sequence: Any = rng.bit_generator.seed_seq
+    return int(sequence.entropy)
+
+
+def _seeded(estimator, seed: int):
+    """The estimator with a seed wherever it would take fresh entropy."""
+    free = {
+        name: seed % 2**32  # as much as scikit-learn takes
+        for name, value in estimator.get_params().items()
+        if name.split("__")[-1] == "random_state" and value is None
+    }
+    return estimator.set_params(**free)
 
 
 def votes_needed(n_views: int) -> int:
