@@ -88,7 +88,7 @@ def test_parameters_that_are_no_plain_data_are_refused():
         ({"task": "classify"}, "give them there"),
         ({"task": "classify", "label_rates": [5]}, "0.05 is 5 %"),
         ({"datasets": ["a", "a"]}, "same label"),
-        ({"models": [{"nam": "link"}]}, "unknown: nam"),
+        ({"models": [{"title": "link"}]}, "unknown: title"),
         ({"models": [{"label": "x"}]}, "lacks its name"),
         ({"models": [{"name": "link", "datasets": ["z"]}]}, "names the data sets z"),
         ({"datasets": [{"name": "a", "steps": ["log"]}]}, "steps must be of"),

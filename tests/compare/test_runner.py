@@ -11,6 +11,7 @@ import pytest
 
 from coview.compare import Entry, Plan, run
 from coview.compare.journal import read_records
+from coview.data.matrices import DataWarning
 from tests.compare.helpers import (
     QUICK,
     ROOT,
@@ -197,6 +198,25 @@ def test_the_versions_are_kept_with_every_run():
 
     results = run(quick_plan(1), n_jobs=1, data=given())
     assert all(f"numpy {numpy.__version__}" in r.versions for r in results.runs)
+
+
+def test_cells_of_other_versions_are_reported(tmp_path):
+    path = tmp_path / "r.jsonl"
+    run(quick_plan(1), path, n_jobs=1, data=given())
+    path.write_text(path.read_text().replace("numpy ", "numpy 0."))
+    with pytest.warns(DataWarning, match=r"other versions .*numpy 0\."):
+        run(quick_plan(1), path, n_jobs=1, data=given())
+
+
+@pytest.mark.parametrize("task", [{}, {"task": "classify", "label_rates": [0.2]}])
+def test_warming_up_changes_no_figure(task):
+    models = ["nb" if task else Entry("kmeans", params={"n_init": 1}), Entry("link", params=QUICK)]
+    cold, warm = (
+        run(Plan(["small"], models, seeds=1, warm_up=w, **task), n_jobs=1, data=given())
+        for w in (False, True)
+    )
+    assert not warm.failures
+    assert warm.scores("accuracy") == cold.scores("accuracy")
 
 
 def test_models_run_on_one_thread_each():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coview.compare import Results, Run
+from coview.compare import Results, Run, bootstrap_interval
 from tests.compare.helpers import fixed_results, runs
 
 NOTE = (
@@ -58,6 +58,14 @@ def test_means_and_deviations_are_those_of_numpy():
     values = [0.123, 0.456, 0.789]
     table = Results(runs("m", values)).table("accuracy", digits=3)
     assert f"{100 * np.mean(values):.3f} ± {100 * np.std(values, ddof=1):.3f}" in table
+
+
+def test_an_interval_can_follow_the_mean():
+    values = [0.5, 0.6, 0.8, 0.7]
+    low, high = bootstrap_interval([100 * v for v in values])
+    table = Results(runs("m", values)).table("accuracy", spread="interval")
+    assert f"**65.00 [{low:.2f}, {high:.2f}]**" in table
+    assert "mean with its 95 % bootstrap interval over 4 runs" in table
 
 
 def test_the_t_test_can_be_chosen():

@@ -163,6 +163,12 @@ def test_scm_is_measured_in_both_spaces_and_never_jointly():
     assert not any("joint" in part for part in parts)
 
 
+def test_a_model_that_cannot_search_says_so():
+    models = ["kmeans", Entry("plsa", params=QUICK, concat=True)]
+    results = run(Plan(["small"], models, task="retrieve", seeds=1), n_jobs=1, data=given())
+    assert all("cannot place a document" in r.error for r in results.runs)
+
+
 def test_a_publishers_split_is_used_where_asked_for():
     views = small_views()
     is_test = np.arange(60) >= 40

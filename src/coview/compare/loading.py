@@ -13,7 +13,7 @@ from coview.compare.plan import as_json
 from coview.data.show import quoted
 from coview.data.views import Views
 
-KEPT = 2  # data sets held in memory in one process: cells come seed by seed, set by set
+KEPT = 6  # data sets held in memory in one process: each comes again with every seed
 
 Given = Mapping[str, Views | Callable[..., Views]]
 _held: OrderedDict[str, tuple[Views, np.ndarray | None]] = OrderedDict()

@@ -29,9 +29,11 @@ LEAK = ", joint fold-in (leaks)"
 
 def retrieve(cell: Mapping[str, Any], views: Views, is_test: Any, given: Any) -> Outcome:
     """Fit on the training documents, search the test documents in every direction."""
-    train, test = _split(cell, views, is_test)
     entry, settings = cell["entry"], cell["settings"]
     model = make(entry, topics_for(entry, views), cell["seed"], given)
+    if entry["concat"] or not hasattr(model, "transform"):
+        raise ValueError(f"{entry['name']} cannot place a document by one of its views.")
+    train, test = _split(cell, views, is_test)
     if task_of(entry["name"]) == "retrieval":
         fitted, seconds = timed(model.fit, train, train.labels)
     else:

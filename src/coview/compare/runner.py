@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any
 from coview.compare.journal import Journal
 from coview.compare.plan import Cell, Plan
 from coview.compare.results import Results
-from coview.compare.worker import ignore_interrupts, run_cell, set_up
+from coview.compare.worker import ignore_interrupts, run_cell, set_up, versions
 from coview.params import check_n_jobs
 from coview.progress import progress_bar
 
@@ -85,6 +86,7 @@ def run(
         raise FileExistsError(f"{path} is there already: go on with resume=True, or remove it.")
     journal = Journal(path)
     cells = plan.cells()
+    _warn_of_other_versions(cells, journal)
     for key, cell, outcome in _outcomes(
         _open_cells(cells, journal, retry_failed), _workers(n_jobs), data, models, verbose
     ):
@@ -113,6 +115,21 @@ def _fingerprint(views) -> str:
     arrays = [a for m in views.matrices.values() for a in (m.indptr, m.indices, m.data)]
     labels = [] if views.labels is None else np.asarray(views.labels).tolist()
     return fingerprint([*arrays, views.present], repr(labels), *views.names)[:16]
+
+
+def _warn_of_other_versions(cells: Iterable[Cell], journal: Journal) -> None:
+    """Figures of two versions in one table may differ for no other reason."""
+    from coview.data.matrices import DataWarning
+
+    found = {journal[c.key].get("versions") for c in cells if c.key in journal}
+    others = sorted(v for v in found if v and v != versions())
+    if others:
+        warnings.warn(
+            f"Some finished cells in {journal.path} are of other versions ({'; '.join(others)}) "
+            f"than those in use ({versions()}). Remove the file to run them again.",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def _open_cells(cells: Iterable[Cell], journal: Journal, retry: bool) -> dict[str, dict]:

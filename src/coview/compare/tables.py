@@ -16,11 +16,12 @@ from coview.compare.formats import Text, write
 from coview.compare.grouping import Axes, Group, grouped
 from coview.compare.measures import check_comparable, measure
 from coview.compare.results import Results
-from coview.compare.stats import enough_pairs, holm, least_p, paired_test
+from coview.compare.stats import bootstrap_interval, enough_pairs, holm, least_p, paired_test
 from coview.data.show import plural
 from coview.params import check_choice, check_int, check_real
 
 FORMATS = ("markdown", "latex", "text")
+SPREADS = ("sd", "interval")
 TESTS = ("wilcoxon", "t", None)
 REASON = 60  # characters of an error that a cell of a table shows
 
@@ -31,6 +32,7 @@ class Style:
 
     digits: int
     percent: bool
+    spread: str
     test: str | None
     alpha: float
     plain: bool
@@ -58,6 +60,7 @@ def table(
     format: str = "markdown",
     digits: int = 2,
     percent: bool = True,
+    spread: str = "sd",
     test: str | None = "wilcoxon",
     alpha: float = 0.05,
     missing: Mapping[str, str] | None = None,
@@ -83,6 +86,9 @@ def table(
     digits : int, default=2
     percent : bool, default=True
         Whether shares are shown in per cent.
+    spread : {"sd", "interval"}, default="sd"
+        What follows the mean: the standard deviation over the runs, or the bounds between which the
+        mean lies with 95 % (`bootstrap_interval`).
     test : {"wilcoxon", "t", None}, default="wilcoxon"
         The paired test, corrected by Holm's method. None: only the best is bold.
     alpha : float, default=0.05
@@ -97,10 +103,11 @@ def table(
     str
     """
     check_choice("format", format, FORMATS)
+    check_choice("spread", spread, SPREADS)
     check_choice("test", test, TESTS)
     check_int("digits", digits, 0)
     check_real("alpha", alpha, 0, 1)
-    style = Style(digits, percent, test, alpha, format == "text")
+    style = Style(digits, percent, spread, test, alpha, format == "text")
     names = _metrics(results, metric)
     axes = Axes.of(results, rows, columns, part, missing or {})
     found = {
@@ -193,8 +200,11 @@ def _number(group: Group, metric: str, style: Style) -> str:
     mean = f"{scale * group.mean:.{style.digits}f}"
     if len(group.values) < 2:
         return mean
-    spread = float(np.std(list(group.values.values()), ddof=1))
-    return f"{mean} ± {scale * spread:.{style.digits}f}"
+    values = scale * np.array(list(group.values.values()))
+    if style.spread == "sd":
+        return f"{mean} ± {values.std(ddof=1):.{style.digits}f}"
+    low, high = bootstrap_interval(values.tolist())
+    return f"{mean} [{low:.{style.digits}f}, {high:.{style.digits}f}]"
 
 
 # -- notes -----------------------------------------------------------------------------------------
@@ -226,7 +236,8 @@ def _what_is_shown(names, groups, style):
     if not counts:
         return f"{what}: nothing measured."
     runs = plural(counts[-1], "run") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} runs"
-    mean = "mean ± standard deviation over" if counts[-1] > 1 else "from"
+    spread = {"sd": "± standard deviation", "interval": "with its 95 % bootstrap interval"}
+    mean = f"mean {spread[style.spread]} over" if counts[-1] > 1 else "from"
     return f"{what}: {mean} {runs} (seeds)."
 
 

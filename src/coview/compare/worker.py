@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
@@ -53,23 +54,27 @@ def _measured(cell):
     split = cell["settings"].get("split") == "publisher"
     views, is_test = load(cell["data"], _state["data"], split=split)
     if cell["settings"].get("warm_up"):
-        _warm_up(cell)
+        _warm_up(cell, views)
     task = {"cluster": cluster, "classify": classify, "retrieve": retrieve}[cell["task"]]
     return task(cell, views, is_test, _state["models"])
 
 
-def _warm_up(cell):
-    """Compile what the model compiles, once in a process, on a few documents."""
+def _warm_up(cell, views):
+    """Compile what the model compiles, once in a process, on a few of the documents."""
+    import numpy as np
+
+    from coview.compare.classify import classify
     from coview.compare.cluster import cluster
-    from coview.datasets import make_views
 
     name = cell["entry"]["name"]
-    if name not in _state["warm"]:
-        _state["warm"].add(name)
-        entry = {**cell["entry"], "views": (), "n_components": 2}
-        data = {**cell["data"], "steps": ()}
-        few = make_views(60, 2, [30, 30], random_state=0)
-        cluster({**cell, "entry": entry, "data": data}, few, None, _state["models"])
+    if name in _state["warm"]:
+        return
+    _state["warm"].add(name)
+    few = np.random.default_rng(0).choice(len(views), min(60, len(views)), replace=False)
+    entry = {**cell["entry"], "n_components": 2}
+    task = classify if cell["task"] == "classify" else cluster
+    with suppress(Exception):  # what fails here has only not been warmed up
+        task({**cell, "entry": entry, "rate": 0.5}, views[np.sort(few)], None, _state["models"])
 
 
 def _short(error: Exception) -> str:
