@@ -103,3 +103,13 @@ def test_mixtures_may_say_which_view_they_are_of(coupled, planted):
     np.testing.assert_allclose(by_views[1], by_mixtures[1], atol=1e-6)
     with pytest.raises(ValueError, match="view is for an array of mixtures"):
         index.query_many(queries, view="view_0")
+
+
+def test_equal_scores_in_different_lists_come_in_the_order_of_the_documents(planted):
+    pinned = LinkPLSA(4, init="random", random_state=0, max_iter=2, tol=0).fit(
+        planted, labels=planted.labels
+    )  # mixtures of one topic each: scores are 0 or 1
+    exact, lists = (
+        SearchIndex(pinned, method=method, probes=1.0) for method in ("exact", "approximate")
+    )
+    assert lists.query(Doc(3), top=119) == exact.query(Doc(3), top=119)

@@ -6,7 +6,7 @@ and forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -56,7 +56,7 @@ def nearest(
 
 
 def _nearest(vectors, rows, queries, top, n_jobs) -> Best:
-    search = one_by_one if len(queries) < FEW else by_products
+    search = _one_by_one if len(queries) < FEW else _by_products
 
     def task(part: np.ndarray) -> Best:
         heaps = no_answers(len(queries), top)
@@ -64,12 +64,15 @@ def _nearest(vectors, rows, queries, top, n_jobs) -> Best:
         return heaps
 
     best = no_answers(len(queries), top)
-    for found in _run(task, pieces(rows, TASK), n_jobs):
+    for found in run_tasks(task, pieces(rows, TASK), n_jobs):
         best = merged(best, found, top)
     return best
 
 
-def _run(task, parts, n_jobs) -> Iterator[Best]:
+def run_tasks(
+    task: Callable[[np.ndarray], Best], parts: Sequence[np.ndarray], n_jobs: int | None
+) -> Iterator[Best]:
+    """The answers from each part, on threads if there are several."""
     if len(parts) == 1:
         yield task(parts[0])
         return
@@ -96,7 +99,7 @@ def merged(a: Best, b: Best, top: int) -> Best:
     return np.take_along_axis(scores, order, axis=1), np.take_along_axis(rows, order, axis=1)
 
 
-def one_by_one(vectors: np.ndarray, rows: np.ndarray, queries: Prepared, heaps: Best) -> None:
+def _one_by_one(vectors: np.ndarray, rows: np.ndarray, queries: Prepared, heaps: Best) -> None:
     """Put the best rows into the heaps of the queries, without matrix products."""
     quick = queries.quick.astype(vectors.dtype)
     form, centre, slack = queries.form, queries.centre, queries.slack
@@ -104,7 +107,7 @@ def one_by_one(vectors: np.ndarray, rows: np.ndarray, queries: Prepared, heaps: 
         search_one(form, vectors, rows, careful, fast, centre, slack, scores, places)
 
 
-def by_products(vectors: np.ndarray, rows: np.ndarray, queries: Prepared, heaps: Best) -> None:
+def _by_products(vectors: np.ndarray, rows: np.ndarray, queries: Prepared, heaps: Best) -> None:
     """Put the best rows into the heaps of the queries, by products of matrices."""
     quick = queries.quick.astype(np.float32)
     form, centre, slack = queries.form, queries.centre, queries.slack

@@ -12,24 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from coview.kernels.search import prepare_rows
-from coview.retrieval.exact import (
-    BLOCK,
-    FEW,
-    Best,
-    by_products,
-    merged,
-    nearest,
-    no_answers,
-    pieces,
-)
+from coview.kernels.search import prepare_rows, search_lists
+from coview.retrieval.exact import BLOCK, Best, merged, no_answers, pieces, run_tasks
 from coview.retrieval.kinds import Prepared
 from coview.runners.threads import ThreadRunner
 
 LISTS = 2.0  # times the square root of the number of documents
 SAMPLE = 64  # documents for each list from which the centres are learned
 ITERATIONS = 10
-GROUP = 128  # lists that a thread goes through before it looks up
+TASK = 1 << 17  # rows times queries that are worth a thread
+MOST_TASKS = 32  # each has answers for all queries, to be merged
 
 
 @dataclass(frozen=True)
@@ -56,14 +48,22 @@ class Lists:
 
     def near(self, query: np.ndarray, top: int, share: float) -> np.ndarray:
         """A share of the lists, the nearest to a prepared query; with `top` documents at least."""
-        near = np.argsort(-(self.centres @ query), kind="stable")
-        enough = np.searchsorted(np.cumsum((self.ends - self.begins)[near]), top) + 1
-        return near[: max(int(np.ceil(share * len(near))), enough)]
+        scores, sizes = self.centres @ query, self.ends - self.begins
+        wanted = max(1, int(np.ceil(share * len(scores))))
+        near = np.argpartition(-scores, wanted - 1)[:wanted]
+        if sizes[near].sum() >= top:
+            return near
+        near = np.argsort(-scores, kind="stable")
+        return near[: np.searchsorted(np.cumsum(sizes[near]), top) + 1]
 
-    def rows(self, lists: np.ndarray) -> np.ndarray:
-        """The rows of some lists."""
-        begins, ends = self.begins[lists], self.ends[lists]
-        return np.concatenate([np.arange(a, b) for a, b in zip(begins, ends, strict=True)])
+    def by_list(
+        self, lists: np.ndarray, queries: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """From pairs of list and query the bounds of each list, and the queries that ask it."""
+        order = np.argsort(lists, kind="stable")
+        used, firsts = np.unique(lists[order], return_index=True)
+        bounds = np.column_stack([self.begins[used], self.ends[used]])
+        return bounds, np.append(firsts, len(lists)), queries[order]
 
 
 # -- making them ----------------------------------------------------------------------------------
@@ -144,39 +144,29 @@ def nearest_in_lists(
     top = min(top, len(vectors))
     quick = queries.quick.astype(np.float32)
     near = [lists.near(query, top, share) for query in quick]
-    if len(queries) < FEW:
-        found = [
-            nearest(vectors, lists.rows(some), queries[i : i + 1], top, n_jobs)
-            for i, some in enumerate(near)
-        ]
-        scores, places = zip(*found, strict=True)
-        return np.concatenate(scores), np.concatenate(places)
-    return _list_by_list(lists, vectors, near, queries, top, n_jobs)
-
-
-def _list_by_list(lists, vectors, near, queries, top, n_jobs) -> Best:
-    """All queries of a list together: its vectors are prepared and multiplied once."""
     which = np.repeat(np.arange(len(near)), [len(n) for n in near])
-    wanted = np.concatenate(near)
-    order = np.argsort(wanted, kind="stable")
-    used, starts = np.unique(wanted[order], return_index=True)
-    asking = np.split(which[order], starts[1:])
+    bounds, firsts, asking = lists.by_list(np.concatenate(near), which)
 
     def task(part: np.ndarray) -> Best:
-        best = no_answers(len(queries), top)
-        for i in part:
-            _search_list(vectors, lists.rows(used[[i]]), queries, asking[i], best)
-        return best
+        heaps = no_answers(len(queries), top)
+        first = firsts[part[0] : part[-1] + 2]
+        arguments = queries.careful, quick, queries.centre, queries.slack, *heaps
+        search_lists(queries.form, vectors, bounds[part], first, asking, *arguments)
+        return heaps
 
     best = no_answers(len(queries), top)
-    with ThreadRunner(n_jobs) as run, threadpool_limits(1, "blas"):
-        for found in run(task, pieces(np.arange(len(used)), GROUP)):
-            best = merged(best, found, top)
+    work = np.diff(firsts) * (bounds[:, 1] - bounds[:, 0])  # rows times queries
+    for found in run_tasks(task, _equal_parts(work), n_jobs):
+        best = merged(best, found, top)
     return best
 
 
-def _search_list(vectors, rows, queries, asking, best):
-    """Put the best of one list for the queries that ask it into their heaps."""
-    heaps = best[0][asking], best[1][asking]
-    by_products(vectors, rows, queries[asking], heaps)
-    best[0][asking], best[1][asking] = heaps
+def _equal_parts(work):
+    """The numbers of the lists in parts of about the same work, one if there is little."""
+    done = np.cumsum(work)
+    n_parts = min(MOST_TASKS, 1 + done[-1] // TASK)
+    return [p for p in np.split(np.arange(len(work)), _cuts(done, n_parts)) if len(p)]
+
+
+def _cuts(done, n_parts):
+    return np.searchsorted(done, done[-1] * np.arange(1, n_parts) / n_parts)
