@@ -188,6 +188,33 @@ def test_parts_of_a_search_as_columns():
     assert "| m | **30.00** |" in results.table("map_standard")
 
 
+def test_models_as_columns_are_compared_within_each_row():
+    results = fixed_results()
+    lines = results.table("accuracy", rows="dataset", columns="model").splitlines()
+    assert lines[0] == "| dataset | a | b | c | d † |"
+    cells = "**84.50 ± 3.03** | 74.50 ± 3.03 | **84.00 ± 3.65** | 89.50 ± 3.03"
+    assert lines[2] == f"| a | {cells} |"
+
+
+def test_data_sets_are_not_compared_with_each_other():
+    made = [
+        Run(d, "m", "m", {}, 0, rate=r, values={"": {"accuracy": r}})
+        for d in ("x", "y")
+        for r in (0.1, 0.2)
+    ]
+    assert "**" not in Results(made).table("accuracy", rows="dataset", columns="rate")
+
+
+def test_a_search_that_failed_says_why_in_every_part():
+    values = {"t->i": {"map_standard": 0.2}, "i->t": {"map_standard": 0.3}}
+    results = Results(
+        [Run("a", "m", "m", {}, 0, values=values), Run("a", "x", "x", {}, 0, error="no luck")]
+    )
+    table = results.table("map_standard", columns="part")
+    assert "| x | not measured: no luck | not measured: no luck |" in table
+    assert "1 run failed." in table
+
+
 def test_names_cannot_break_the_table():
     results = Results(runs("a|b", [0.5, 0.5], dataset="50_%"))
     assert r"| a\|b |" in results.table("accuracy")

@@ -265,7 +265,11 @@ def _tables(results: Results, plan: Plan, wanted: list[str], form: Form) -> list
 
     format = {"md": "markdown"}.get(form.value, form.value)
     metrics = wanted or list(plan.metrics) or _usual(results, plan)
-    columns = {"cluster": "dataset", "classify": "rate", "retrieve": "part"}[plan.task]
+    rows, columns = {
+        "cluster": ("model", "dataset"),
+        "classify": ("model", "rate"),
+        "retrieve": ("part", "model"),
+    }[plan.task]
     places: list[tuple[str, ...]] = (
         [results.datasets] if plan.task == "cluster" else [(d,) for d in results.datasets]
     )
@@ -274,7 +278,8 @@ def _tables(results: Results, plan: Plan, wanted: list[str], form: Form) -> list
         for name in metrics:
             title = f"{', '.join(datasets)}: {measure(name).title}"
             chosen = results.where(dataset=list(datasets))
-            found.append(_titled(title, form) + chosen.table(name, columns=columns, format=format))
+            made = chosen.table(name, rows=rows, columns=columns, format=format)
+            found.append(_titled(title, form) + made)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,7 @@ class Axes:
     part: str
     names: Mapping[str, str]
     missing: Mapping[str, str]
+    parts: Sequence[str]
 
     @classmethod
     def of(
@@ -67,22 +68,22 @@ class Axes:
             raise ValueError(f"rows and columns are both {rows!r}.")
         names = model_names(results, (rows, columns))
         part = _part(results, rows, columns) if part is None else part
-        found = cls(rows, columns, (), (), part, names, missing)
+        found = cls(rows, columns, (), (), part, names, missing, results.parts)
         on_rows = _ordered(found.values(results, rows))
         on_columns = _ordered(found.values(results, columns))
         # what could not be measured at all is a data set or a model, and goes where these go
         extra = [name for name in missing if name not in (*on_rows, *on_columns)]
         on_columns += extra if columns == "dataset" else []
         on_rows += extra if columns != "dataset" else []
-        return cls(rows, columns, on_rows, on_columns, part, names, missing)
+        return replace(found, rows=on_rows, columns=on_columns)
 
     def values(self, results: Results, axis: str) -> list[Any]:
         return [value for run in results.runs for value in self.of_run(run, axis)]
 
     def of_run(self, run: Run, axis: str) -> list[Any]:
         """Where a run is on an axis: one place, or one for each of its parts."""
-        if axis == "part":
-            return list(run.values)
+        if axis == "part":  # a run that failed would have had them all
+            return list(self.parts if run.error else run.values)
         return [self.names[_identity(run)] if axis == "model" else _lookup(run, axis)]
 
 

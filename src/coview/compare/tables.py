@@ -1,28 +1,32 @@
 """Results as a table: mean ± standard deviation, the best and those tied with it in bold.
 
-In each column the model with the best mean is compared with every other over the same seeds
-(`coview.compare.stats`); those whose corrected p-value is above the level are bold as well. What
-was chosen with the labels is marked with a dagger and takes no part in that.
+Models are compared with each other, in each column, or in each row where they are the columns: the
+one with the best mean with every other, over the same seeds (`coview.compare.contests`). Those
+whose corrected p-value is above the level are bold as well. What was chosen with the labels is
+marked with a dagger and takes no part in that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
+from coview.compare.contests import Contest, contest
 from coview.compare.formats import Text, write
 from coview.compare.grouping import Axes, Group, grouped
 from coview.compare.measures import check_comparable, measure
 from coview.compare.results import Results
-from coview.compare.stats import bootstrap_interval, enough_pairs, holm, least_p, paired_test
+from coview.compare.stats import bootstrap_interval
 from coview.data.show import plural
 from coview.params import check_choice, check_int, check_real
 
 FORMATS = ("markdown", "latex", "text")
 SPREADS = ("sd", "interval")
 TESTS = ("wilcoxon", "t", None)
+MODELS = ("model", "label")
+NOT_MODELS = ("dataset", "rate", "part", "label_sampling", "split", "similarity", "steps", "plan")
 REASON = 60  # characters of an error that a cell of a table shows
 
 
@@ -36,18 +40,6 @@ class Style:
     test: str | None
     alpha: float
     plain: bool
-
-
-@dataclass
-class Column:
-    """One column: groups of runs by row, and which of them are best or tied with it."""
-
-    metric: str
-    groups: dict[str, Group]
-    best: set[str] = field(default_factory=set)
-    n_compared: int = 0
-    too_few: int = 0  # runs, where they are too few for the test
-    needed: int = 0  # runs that would be enough
 
 
 def table(
@@ -110,22 +102,24 @@ def table(
     style = Style(digits, percent, spread, test, alpha, format == "text")
     names = _metrics(results, metric)
     axes = Axes.of(results, rows, columns, part, missing or {})
-    found = {
-        (column, name): _compared(Column(name, grouped(results, axes, column, name)), style)
+    groups = {
+        (row, column, name): group
         for column in axes.columns
         for name in names
+        for row, group in grouped(results, axes, column, name).items()
     }
-    header = [rows, *(_title(column, name, names, axes) for column, name in found)]
+    marked, contests = _compared(groups, axes, style)
+    places = [(column, name) for column in axes.columns for name in names]
+    header = [rows, *(_title(groups, place, names, axes) for place in places)]
     body = [
-        [_row_title(row, found), *(_cell(c, row, column, axes, style) for column, c in _by(found))]
+        [
+            Text(row, dagger=_chosen(groups, 0, row) and columns not in MODELS),
+            *(_cell(groups, (row, *place), marked, axes, style) for place in places),
+        ]
         for row in axes.rows
     ]
-    lines = _notes(found, names, style) if notes else []
+    lines = _notes(results, groups.values(), contests, names, style) if notes else []
     return write(format, header, body, lines)
-
-
-def _by(found):
-    return [(column, c) for (column, _), c in found.items()]
 
 
 def _metrics(results, metric):
@@ -136,59 +130,51 @@ def _metrics(results, metric):
     return names
 
 
-def _title(column, name, names, axes):
+def _title(groups, place, names, axes):
+    column, name = place
+    dagger = axes.column_axis in MODELS and _chosen(groups, 1, column)
     if len(names) == 1:
-        return Text(column)
-    return Text(
-        measure(name).title if len(axes.columns) == 1 else f"{column} {measure(name).title}"
-    )
+        return Text(column, dagger=dagger)
+    title = measure(name).title
+    return Text(title if len(axes.columns) == 1 else f"{column} {title}", dagger=dagger)
 
 
-def _row_title(row, found):
-    oracle = any(c.groups[row].oracle for c in found.values() if row in c.groups)
-    return Text(row, dagger=oracle)
+def _chosen(groups, axis, value):
+    """Whether something of this row (axis 0) or column (axis 1) was chosen with the labels."""
+    return any(group.oracle for key, group in groups.items() if key[axis] == value)
 
 
-# -- which are best --------------------------------------------------------------------------------
-
-
-def _compared(column: Column, style: Style) -> Column:
-    """Mark the best and those that the test cannot tell from it."""
-    direction = measure(column.metric).direction
-    honest = {r: g for r, g in column.groups.items() if g.values and not g.oracle}
-    if not honest or not direction:
-        return column
-    best = max(honest, key=lambda r: direction * honest[r].mean)
-    others = [r for r in honest if r != best]
-    column.best = {best, *(r for r in others if honest[r].mean == honest[best].mean)}
-    column.n_compared = len(others)
-    if style.test is not None and others:
-        _add_ties(column, honest, best, others, style)
-    return column
-
-
-def _add_ties(column, honest, best, others, style):
-    pairs = [honest[best].paired(honest[r]) for r in others]
-    n_pairs = min(len(first) for first, _ in pairs)
-    if len(others) * least_p(n_pairs, test=style.test) > style.alpha:
-        column.too_few = n_pairs  # nothing could differ: a tie would say nothing
-        column.needed = enough_pairs(len(others), style.alpha)
-        return
-    corrected = holm([paired_test(*pair, test=style.test) for pair in pairs])
-    column.best |= {r for r, p in zip(others, corrected, strict=True) if p > style.alpha}
+def _compared(groups, axes, style) -> tuple[set[tuple[str, str, str]], list[Contest]]:
+    """The cells in bold: models are compared with each other, whether rows or columns."""
+    if axes.column_axis in MODELS:
+        own, common = 1, 0
+    elif axes.row_axis in NOT_MODELS:
+        return set(), []
+    else:
+        own, common = 0, 1
+    parties: dict[tuple[str, str], dict[str, tuple[str, str, str]]] = {}
+    for key in groups:
+        parties.setdefault((key[common], key[2]), {})[key[own]] = key
+    marked, contests = set(), []
+    for (_, metric), party in parties.items():
+        found = contest({n: groups[k] for n, k in party.items()}, metric, style.test, style.alpha)
+        contests.append(found)
+        marked |= {party[name] for name in found.best}
+    return marked, contests
 
 
 # -- cells -----------------------------------------------------------------------------------------
 
 
-def _cell(column: Column, row: str, name: str, axes: Axes, style: Style) -> Text:
-    group = column.groups.get(row)
+def _cell(groups, key, marked, axes, style) -> Text:
+    row, column, metric = key
+    group = groups.get(key)
     if group is None or not group.values:
-        reason = axes.missing.get(name) or axes.missing.get(row)
+        reason = axes.missing.get(column) or axes.missing.get(row)
         reason = reason or (group.reason if group else "") or "no such run"
         return Text(f"not measured: {_cut(reason)}")
     failed = f" ({len(group.values)} of {group.n_runs} runs)" if group.n_failed else ""
-    return Text(_number(group, column.metric, style) + failed, bold=row in column.best)
+    return Text(_number(group, metric, style) + failed, bold=key in marked)
 
 
 def _cut(reason):
@@ -210,23 +196,16 @@ def _number(group: Group, metric: str, style: Style) -> str:
 # -- notes -----------------------------------------------------------------------------------------
 
 
-def _notes(found, names, style) -> list[str]:
-    groups = [g for c in found.values() for g in c.groups.values()]
+def _notes(results, groups, contests, names, style) -> list[str]:
     lines = [_what_is_shown(names, groups, style)]
     lines += [f"{m.note}." for m in map(measure, names) if m.note]
-    if any(len(c.best) and c.n_compared for c in found.values()):
-        lines += _what_is_bold(found.values(), style)
+    if any(c.n_compared for c in contests):
+        lines += _what_is_bold(contests, style)
     if any(g.oracle for g in groups):
         lines.append("† chosen with the labels (an oracle): no method, and not compared.")
-    failed = sum(c.groups[row].n_failed for c in _first(found) for row in c.groups)
-    if failed:
-        lines.append(f"{plural(failed, 'run')} failed.")
+    if results.failures:
+        lines.append(f"{plural(len(results.failures), 'run')} failed.")
     return lines
-
-
-def _first(found):
-    """One column for each place: several metrics have the same runs."""
-    return dict(_by(found)).values()
 
 
 def _what_is_shown(names, groups, style):
@@ -237,17 +216,18 @@ def _what_is_shown(names, groups, style):
         return f"{what}: nothing measured."
     runs = plural(counts[-1], "run") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} runs"
     spread = {"sd": "± standard deviation", "interval": "with its 95 % bootstrap interval"}
-    mean = f"mean {spread[style.spread]} over" if counts[-1] > 1 else "from"
-    return f"{what}: {mean} {runs} (seeds)."
+    if counts[-1] == 1:
+        return f"{what}: one run."
+    return f"{what}: mean {spread[style.spread]} over {runs} (seeds)."
 
 
-def _what_is_bold(columns, style):
+def _what_is_bold(contests, style):
     mark = "*" if style.plain else "Bold"
     if style.test is None:
         return [f"{mark}: the best mean."]
     test = {"wilcoxon": "Wilcoxon signed-rank test", "t": "t-test"}[style.test]
-    few = [c for c in columns if c.too_few]
-    tied = [c for c in columns if c.n_compared and not c.too_few]
+    few = [c for c in contests if c.too_few]
+    tied = [c for c in contests if c.n_compared and not c.too_few]
     ties = (
         f", and those that do not differ from it by a paired {test} over the seeds with Holm's "
         f"correction at the level {style.alpha:g}"
