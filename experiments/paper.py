@@ -113,6 +113,8 @@ class Paper:
         As in `coview.compare.run`: makers of models that are none of coview's.
     data : dict, default={}
         As in `coview.compare.run`: loaders of data sets that are none of coview's.
+    derive : function of Results -> Results, optional
+        Adds rows that are made of others, such as the best view, before results.csv is written.
     """
 
     title: str
@@ -123,6 +125,7 @@ class Paper:
     metrics: Sequence[str] = ("accuracy",)
     models: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     data: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    derive: Callable[[Results], Results] = lambda results: results
 
 
 def folders() -> list[Path]:

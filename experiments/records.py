@@ -92,12 +92,8 @@ def _rows(runs: list[Run], metrics: Sequence[str]):
             pairs = [(run.seed, run.value(metric, part)) for run in good]
             known = [(seed, value) for seed, value in pairs if value is not None]
             if known:
-                yield {
-                    **common,
-                    "part": part,
-                    "metric": metric,
-                    **_summary(*zip(*known, strict=True)),
-                }
+                summary = _summary(*zip(*known, strict=True))
+                yield {**common, "part": part, "metric": metric, **summary}
 
 
 def _common(runs: list[Run], good: list[Run]) -> dict[str, Any]:

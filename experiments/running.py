@@ -32,6 +32,7 @@ def run_paper(
             verbose=verbose,
         )
         results += named(found, name)
+    results = paper.derive(results)
     write_results(results, folder / "results.csv", paper.metrics)
     return results
 

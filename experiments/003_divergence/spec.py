@@ -1,0 +1,176 @@
+"""Paper 003: search of texts with images and back, with DivergenceCoPLSA (Wang et al., 2016)."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from experiments.paper import Column, Paper, Table
+
+from coview.compare import Data, Entry, Plan
+
+_models = import_module("experiments.003_divergence.models")
+
+IMAGE, TEXT = "image_sift128", "text_words"
+TOPICS = 100  # as in the paper
+COMMON: dict[str, Any] = {"init": "kmeans", "max_iter": 60}
+LABELS = {"skl": "sKL coPLSA", "l2": "l2 coPLSA", "l1": "l1 coPLSA"}
+# tried on a part of the training documents, as in the paper; the tables have the best of each
+TRIED = {"skl": (0.1, 1.0, 10.0), "l2": (1.0, 10.0, 100.0), "l1": (0.1, 0.3, 0.9)}
+CHOSEN = {"skl": 1.0, "l2": 10.0, "l1": 0.3}
+LEAK = ", joint fold-in (leaks)"
+RANDOM = "Random order"
+
+
+def _coplsa(divergence: str, **more: Any) -> Entry:
+    params = {**COMMON, "divergence": divergence, "strength": CHOSEN[divergence]}
+    return Entry("divergence", LABELS[divergence], params, **more)
+
+
+def _main() -> Plan:
+    """Table 1: the publisher's split, both spaces, both ways to fold in."""
+    models = [
+        Entry("scm", "SCM", n_components=10),
+        Entry("link", "Link PLSA", COMMON),
+        *(_coplsa(divergence) for divergence in ("l1", "l2", "skl")),
+        Entry("random-order", RANDOM),
+    ]
+    return Plan(
+        [Data("wikipedia", "Wikipedia", steps=["l1"])],
+        models,
+        task="retrieve",
+        split="publisher",
+        seeds=3,
+        n_components=TOPICS,
+        spaces=["topic", "semantic"],
+        fold_ins=["separate", "joint"],
+    )
+
+
+def _strengths() -> Plan:
+    """Which strength: three quarters of the training documents search the last quarter."""
+    models = [
+        Entry(
+            *("divergence", LABELS[divergence], {**COMMON, "divergence": divergence}),
+            grid={"strength": list(strengths)},
+        )
+        for divergence, strengths in TRIED.items()
+    ]
+    return Plan(
+        [Data("wikipedia-training", "Wikipedia, training", steps=["l1"])],
+        models,
+        task="retrieve",
+        seeds=1,
+        n_components=TOPICS,
+    )
+
+
+def plans(quick: bool) -> dict[str, Plan]:
+    """The choice of the strengths, and Table 1."""
+    found = {"strengths": _strengths(), "main": _main()}
+    return {n: _shortened(plan) for n, plan in found.items()} if quick else found
+
+
+def _shortened(plan: Plan) -> Plan:
+    """One seed, few topics, few iterations, and of a grid the first value."""
+    models = [
+        Entry(
+            m.name,
+            m.label,
+            {**m.params, "max_iter": 5} if "max_iter" in m.params else m.params,
+            {n: v[:1] for n, v in m.grid.items()},
+            n_components=5,
+        )
+        for m in plan.models
+    ]
+    return Plan(**{**vars(plan), "models": models, "seeds": 1})
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def _columns(metric: str, suffix: str = "", data: str = "Wikipedia") -> list[Column]:
+    found = []
+    for space in ("topic", "semantic"):
+        own = ", semantic" if space == "semantic" else ""
+        for name, query, answer in (("i2t", IMAGE, TEXT), ("t2i", TEXT, IMAGE)):
+            part = f"{query}->{answer}{own}{suffix}"
+            where = {"plan": "main", "dataset": data}
+            title = f"{name}, {space} space"
+            found.append(Column(f"{data} {name} {space}", where, metric, part, title))
+    return found
+
+
+_STYLE: dict[str, Any] = {"percent": False, "digits": 3}
+
+TABLES = [
+    Table(
+        "Table 1",
+        "Table 1, Wikipedia: each view of a test document folded in by itself",
+        _columns("map_first_ten"),
+        also=(RANDOM,),
+        model="sKL coPLSA",
+        note="This is the protocol that the paper describes, and our result.",
+        **_STYLE,
+    ),
+    Table(
+        "Table 1",
+        "The leak: both views of a test document folded in together",
+        _columns("map_first_ten", LEAK),
+        {"joint (leaks)": {}},
+        only=("Link PLSA", "l1 coPLSA", "l2 coPLSA", "sKL coPLSA"),
+        note="No search: a query has seen its answer. Shown because the published numbers of Link "
+        "PLSA, the same in both directions to three digits, look like this.",
+        **_STYLE,
+    ),
+    Table(
+        "standard MAP",
+        "The same searches by the standard MAP",
+        _columns("map_standard"),
+        also=("SCM", "Link PLSA", "l1 coPLSA", "l2 coPLSA", "sKL coPLSA", RANDOM),
+        model="sKL coPLSA",
+        note="Each view folded in by itself.",
+        **_STYLE,
+    ),
+    Table(
+        "strengths",
+        "Choice of the strength on training documents",
+        [
+            Column(
+                f"strength {place}",
+                {"plan": "strengths", "strength": [tried[place] for tried in TRIED.values()]},
+                "map_first_ten",
+                "mean",
+                title=("weakest", "middle", "strongest")[place],
+            )
+            for place in range(3)
+        ],
+        also=tuple(LABELS.values()),
+        note="Tried: "
+        + "; ".join(f"{LABELS[d]} {', '.join(f'{s:g}' for s in t)}" for d, t in TRIED.items())
+        + ". Taken: "
+        + "; ".join(f"{LABELS[d]} {s:g}" for d, s in CHOSEN.items())
+        + ". Topic space, mean of both directions, one seed.",
+        **_STYLE,
+    ),
+    Table(
+        "Table 1",
+        "Table 1, TVGraz",
+        _columns("map_first_ten", data="TVGraz"),
+        missing={c.name: "data not available" for c in _columns("", data="TVGraz")},
+        **_STYLE,
+    ),
+]
+
+PAPER = Paper(
+    title="coPLSA with divergences",
+    reference=(
+        "X. Wang, M.-C. Chang, Y. Ying, S. Lyu. Co-regularized PLSA for multi-modal learning. AAAI "
+        "2016. Table 1."
+    ),
+    plans=plans,
+    tables=TABLES,
+    metrics=("map_first_ten", "map_standard"),
+    models={"random-order": _models.RandomOrder},
+    data={"wikipedia-training": _models.wikipedia_training},
+)

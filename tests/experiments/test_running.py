@@ -1,0 +1,53 @@
+"""A whole experiment from the command: on a few documents, into a temporary folder."""
+
+import numpy as np
+import pytest
+from experiments.__main__ import main
+from experiments.paper import folder_of, folders
+from experiments.small import DOCUMENTS, SHAPES, small
+
+
+@pytest.fixture
+def no_data(tmp_path, monkeypatch):
+    """As in a fresh checkout: none of the papers' data are there."""
+    monkeypatch.setenv("COVIEW_DATA", str(tmp_path))
+
+
+def test_a_quick_run_goes_from_end_to_end_without_the_data(no_data, capsys):
+    assert main(["003", "--quick"]) == 0
+    assert "003_divergence: 9 runs" in capsys.readouterr().out
+
+
+def test_a_quick_run_leaves_the_folder_of_the_paper_alone(no_data):
+    folder = folder_of("003")
+    before = {path: path.stat().st_mtime_ns for path in folder.glob("*.*")}
+    main(["003", "--quick"])
+    assert before == {path: path.stat().st_mtime_ns for path in folder.glob("*.*")}
+
+
+def test_an_unknown_paper_is_named_with_those_there_are():
+    with pytest.raises(ValueError, match=r"no experiment '999'.*004_mvplsa"):
+        main(["999"])
+
+
+def test_papers_are_found_by_number_and_by_folder():
+    assert folder_of("004") == folder_of("004_mvplsa")
+    assert folder_of("004") in folders()
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_made_data_stand_in_for_every_set(no_data, name):
+    views = small(name, None, False) if "-" not in name else small(name, _absent, False)
+    assert list(views.names) == SHAPES[name][1]
+    assert len(np.unique(views.labels)) == SHAPES[name][0]
+
+
+def _absent():
+    raise FileNotFoundError("not there")
+
+
+def test_small_data_have_documents_of_all_classes_and_a_split(no_data):
+    views, is_test = small("wikipedia", None, True)
+    assert len(views) <= DOCUMENTS
+    assert 0 < is_test.sum() < len(views)
+    assert len(np.unique(views.labels[np.flatnonzero(is_test)])) == 10
