@@ -24,7 +24,7 @@ WORTH_A_WARNING = 0.01  # share of the counts; folds of a cross-validation alway
 
 def smoothed(p_w_z: np.ndarray, term_counts: np.ndarray, smoothing: float) -> np.ndarray:
     """p(w|z) with a share `smoothing` of the corpus distribution."""
-    corpus = term_counts / term_counts.sum()
+    corpus = term_counts / max(term_counts.sum(), np.finfo(float).tiny)  # a view may have no counts
     return ((1 - smoothing) * p_w_z + smoothing * corpus).astype(p_w_z.dtype)
 
 

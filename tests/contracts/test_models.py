@@ -177,6 +177,37 @@ def test_terms_that_never_occur_get_probability_zero_and_are_listed(entry, views
     np.testing.assert_allclose(mixture, 1 / 3, atol=1e-12)
 
 
+def with_an_empty_view(views, present):
+    matrices = {**views.matrices, "none": np.zeros((len(views), 6))}
+    mask = np.column_stack([views.present, np.full(len(views), present)])
+    return Views(matrices, labels=views.labels, present=mask)
+
+
+@pytest.mark.parametrize("present", [False, True])
+@pytest.mark.parametrize("init", ["auto", "consensus", "spectral_sum"])
+def test_a_view_without_counts_is_no_obstacle(entry, views, init, present):
+    if entry.one_view:
+        pytest.skip("a model of one view")
+    more = with_an_empty_view(views, present)
+    with pytest.warns(DataWarning, match="No document has a count in 'none'") as caught:
+        model = entry(init=init).fit(more)
+    assert len(caught) == 1
+    assert (model.components_["none"] == 0).all()  # as for all terms that never occur
+    assert np.isfinite(model.transform(more)).all()
+    assert np.isfinite([model.score(more), model.perplexity(more)]).all()
+
+
+def test_a_view_that_no_document_has_changes_nothing(entry, views):
+    if entry.one_view:
+        pytest.skip("a model of one view")
+    model = entry(init=views.labels).fit(views)
+    with pytest.warns(DataWarning, match="'none'"):
+        other = entry(init=views.labels).fit(with_an_empty_view(views, present=False))
+    np.testing.assert_allclose(other.doc_topic_, model.doc_topic_, atol=1e-7)
+    for name in views.names:
+        np.testing.assert_allclose(other.components_[name], model.components_[name], atol=1e-7)
+
+
 def test_any_subset_of_the_views_can_be_folded_in(entry, views):
     model = entry(max_iter=60).fit(views)
     for name in views.names:

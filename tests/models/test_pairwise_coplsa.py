@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coview import PLSA, PairwiseCoPLSA
+from coview import PLSA, DataWarning, PairwiseCoPLSA
 from coview.datasets import make_views
 from coview.metrics import clustering_accuracy
 
@@ -93,6 +93,16 @@ def test_a_view_that_a_document_lacks_gets_the_mean_of_the_others():
         rows = np.array([model.view_doc_topic_[n][d] for n in views.names])
         for row in rows[~has]:
             np.testing.assert_allclose(row, model.doc_topic_[d], atol=1e-9)
+
+
+@pytest.mark.parametrize("reference", [None, "none"])
+def test_topics_are_not_numbered_as_those_of_a_view_without_counts(views, reference):
+    nothing = {"none": np.zeros((60, 5)), **views.matrices}
+    model = PairwiseCoPLSA(3, init="random", reference_view=reference, random_state=1)
+    with pytest.warns(DataWarning, match="'none'"):
+        model.fit(nothing)
+    a, b = (model.view_labels_[n] for n in views.names)
+    assert (a == b).mean() > 0.8
 
 
 @pytest.mark.parametrize(

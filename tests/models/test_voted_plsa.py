@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coview import PLSA, Checkpoint, VotedPLSA
+from coview import PLSA, Checkpoint, DataWarning, VotedPLSA
 from coview.datasets import make_views
 from coview.em.starts import random_start, topics_of_pins
 from coview.em.step import em_step
@@ -141,6 +141,16 @@ def test_a_fit_without_a_seed_is_resumed_with_the_same_vote(views, tmp_path):
     resumed = VotedPLSA(3, **SHORT).fit(views, checkpoint=Checkpoint(tmp_path / "run", resume=True))
     again = VotedPLSA(3, random_state=resumed.random_state_used_, **SHORT).fit(views)
     assert_same_vote(resumed, again)
+
+
+def test_a_view_without_counts_has_no_vote(views):
+    plain = VotedPLSA(3, random_state=0).fit(views)
+    with pytest.warns(DataWarning, match="No document has a count in 'none'"):
+        model = VotedPLSA(3, random_state=0).fit({"none": np.zeros((90, 5)), **views.matrices})
+    assert sorted(model.voters_) == sorted(views.names)
+    assert model.signatures_ == plain.signatures_
+    np.testing.assert_array_equal(model.preassigned_, plain.preassigned_)
+    assert (model.view_shares_[:, 0] == 0).all()
 
 
 def test_labels_and_votes_get_one_numbering(views):

@@ -122,4 +122,5 @@ def split_into_feature_topics(p_w_z, n_feature_topics: int, rng: np.random.Gener
     p_w_y = p_w_y * rng.uniform(0.5, 1.5, p_w_y.shape)
     p_y_z = belongs * rng.uniform(0.5, 1.5, belongs.shape)
     p_y_z = 0.9 * p_y_z / p_y_z.sum(axis=1, keepdims=True) + 0.1 / n_feature_topics
-    return p_y_z, p_w_y / p_w_y.sum(axis=1, keepdims=True)
+    mass = p_w_y.sum(axis=1, keepdims=True)  # 0 in a view without counts
+    return p_y_z, np.divide(p_w_y, mass, out=p_w_y, where=mass > 0)

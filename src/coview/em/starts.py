@@ -68,7 +68,7 @@ def naive_bayes_start(data: Prepared, n_topics: int, rng: np.random.Generator) -
     if data.labels is None:
         raise ValueError("init='naive_bayes' needs labelled documents: fit(views, labels=...).")
     theta, n_votes = np.zeros((data.n_docs, n_topics)), np.zeros((data.n_docs, 1))
-    for v, matrix in enumerate(data.matrices):
+    for v, matrix in _filled(data):
         has = np.flatnonzero(data.present[:, v])
         taught = has[data.labels[has] >= 0]
         if len(taught):
@@ -82,7 +82,7 @@ def naive_bayes_start(data: Prepared, n_topics: int, rng: np.random.Generator) -
 def consensus_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
     """k-means on each view, then k-means on which clusters a document is in (after Long et al.)."""
     marks = []
-    for v, matrix in enumerate(data.matrices):
+    for v, matrix in _filled(data):
         has = np.flatnonzero(data.present[:, v])
         labels = kmeans_labels(tfidf_concat([matrix[has]]), n_topics, rng)
         places = (np.ones(len(has), np.float32), (has, labels))
@@ -98,9 +98,13 @@ def spectral_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> S
 
 def spectral_sum_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start | None:
     """From the spectral embedding of the sum of the views' neighbour graphs."""
-    views = zip(data.matrices, data.present.T, strict=True)
-    features = ((tfidf_concat([m]), has) for m, has in views)
+    features = ((tfidf_concat([m]), data.present[:, v]) for v, m in _filled(data))
     return _spectral("spectral_sum", features, data, n_topics, rng)
+
+
+def _filled(data):
+    """Views with a count in some document, by their numbers: the others tell nothing apart."""
+    return ((v, matrix) for v, matrix in enumerate(data.matrices) if matrix.nnz)
 
 
 def _spectral(name, features, data, n_topics, rng):

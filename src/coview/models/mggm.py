@@ -200,6 +200,7 @@ class MGGM(BaseViewsModel):
         own = {
             n: given.pop(n) if n in given else neighbour_graph(data, v, self.n_neighbors)
             for v, n in enumerate(data.names)
+            if n in given or data.matrices[v].nnz  # without counts all are alike
         }
         # a view that no two documents have lends no edge; its graph would take all the weight
         joining = {n: graph for n, graph in (own | given).items() if graph.nnz}

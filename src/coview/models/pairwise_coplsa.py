@@ -184,15 +184,20 @@ class PairwiseCoPLSA(BaseViewsModel):
 
     def _finish(self, problem: Problem, data: Prepared) -> Problem:
         """Number the topics of all views as the reference view does; fill in absent mixtures."""
-        names = data.names
-        reference = names.index(self.reference_view) if self.reference_view else 0
+        reference = self._reference(data)
         topics: list[Any] = []
-        for v in range(len(names)):
+        for v in range(len(data.names)):
             both = data.present[:, reference] & data.present[:, v]
             order = _matching(problem.mixtures[reference][both], problem.mixtures[v][both])
             problem.mixtures[v][:] = problem.mixtures[v][:, order]
             topics.append(Topics.from_rows(problem.emissions[v].by_term[:, order].T, data.dtype))
         return self._fill_absent(replace(problem, emissions=tuple(topics)), data)
+
+    def _reference(self, data: Prepared) -> int:
+        """The view whose topics keep their numbers: one that has some."""
+        filled = [n for n, matrix in zip(data.names, data.matrices, strict=True) if matrix.nnz]
+        wanted = self.reference_view
+        return data.names.index(wanted if wanted in filled else filled[0])
 
     def _fill_absent(self, problem: Problem, data: Prepared) -> Problem:
         """A view that a document lacks gets the mean of its others."""

@@ -60,7 +60,7 @@ class VotedPLSA(BaseViewsModel):
     Attributes
     ----------
     signatures_ : list of tuple of int
-        The voting pattern of each cluster.
+        The voting pattern of each cluster: a vote for each of `voters_`.
     preassigned_ : ndarray of int of shape (documents,)
         The cluster of documents assigned by vote, -1 for the others.
     coverage_ : float
@@ -68,7 +68,7 @@ class VotedPLSA(BaseViewsModel):
     view_shares_ : ndarray of shape (n_components, views)
         p(v|c), the share of each view in a cluster's words.
     voters_ : dict of estimator
-        The fitted estimator of each view.
+        The fitted estimator of each view that has counts.
     components_, doc_topic_, view_doc_topic_, labels_, objective_, n_iter_, trace_, ...
         As in every model: see :class:`coview.base.BaseViewsModel`.
 
@@ -146,14 +146,19 @@ class VotedPLSA(BaseViewsModel):
         return replace(data, labels=pins if (pins >= 0).any() else None), learned
 
     def _vote(self, data: Prepared, seed: int) -> tuple[np.ndarray, dict[str, Any]]:
-        """Topic of each document in each view, (documents, views), -1 where it lacks the view."""
-        votes, voters = np.full(data.present.shape, -1), {}
-        for v, (name, matrix) in enumerate(zip(data.names, data.matrices, strict=True)):
+        """Topic of each document in each view, (documents, views), -1 where it lacks the view.
+
+        Views without a single count have no column: they cannot vote, and need not agree.
+        """
+        filled = [v for v, matrix in enumerate(data.matrices) if matrix.nnz]
+        votes, voters = np.full((data.n_docs, len(filled)), -1), {}
+        for column, v in enumerate(filled):
+            name, matrix = data.names[v], data.matrices[v]
             rows = np.flatnonzero(data.present[:, v])
             voters[name] = self._voter(seed).fit(matrix[rows])
             own = getattr(voters[name], "doc_topic_", None)  # training mixtures, where there are
             shares = voters[name].predict_proba(matrix[rows]) if own is None else own
-            votes[rows, v] = shares.argmax(axis=1)
+            votes[rows, column] = shares.argmax(axis=1)
         return votes, voters
 
     def _voter(self, seed: int):
