@@ -25,6 +25,12 @@ ALLOWED = {
     "report": set(),
     "baselines": {"models", "em", "data", "params", "metrics"},
     "retrieval": {"data", "extras", "kernels", "metrics", "params", "report", "store", "runners"},
+    "datasets": {"data", "params"},
+    "compare": {
+        *("assign", "base", "baselines", "classifier", "data", "datasets", "metrics", "names"),
+        *("params", "progress", "retrieval", "store", "__version__"),
+    },
+    "plot": {"compare", "extras"},
     "restarts": {"callbacks", "data", "em", "progress", "runners", "store"},
     "io": {"data", "em.trace", "names", "store"},
     "models": {"base", "em", "data", "params", "runners"},
