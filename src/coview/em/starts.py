@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.data.prepare import Prepared
+from coview.data.show import plural
 from coview.data.validate import check_mixtures, check_topic_labels
 from coview.em.simplex import pad_topics
 
@@ -110,11 +111,16 @@ def _filled(data):
 def _spectral(name, features, data, n_topics, rng):
     from coview.data.graphs import knn_graph
 
-    if not n_topics + 2 <= data.n_docs <= SPECTRAL_DOCUMENTS:
+    if not _spectral_is_possible(data.n_docs, n_topics):
         return None
     graph = sum(knn_graph(f, GRAPH_NEIGHBOURS, present=has) for f, has in features)
     embedding = spectral_embedding(graph, n_topics, rng)
     return label_start(name, kmeans_labels(embedding, n_topics, rng), n_topics, data)
+
+
+def _spectral_is_possible(n_docs, n_topics):
+    """Whether there are more documents than eigenvectors, and not too many to find them."""
+    return n_topics + 2 <= n_docs <= SPECTRAL_DOCUMENTS
 
 
 def spectral_embedding(graph, n_vectors: int, rng: np.random.Generator) -> np.ndarray:
@@ -164,6 +170,8 @@ def _names(init, data, n_topics):
                 f"init must be one of {names}, a fitted model, an array of mixtures of shape "
                 f"(documents, topics), or labels of shape (documents,); got {init!r}."
             )
+        if init.startswith("spectral"):
+            _check_spectral(init, data.n_docs, n_topics)
         return [init]
     if n_topics == 1:
         return ["random"]
@@ -172,6 +180,17 @@ def _names(init, data, n_topics):
         return ["naive_bayes", "random"]
     several = ["spectral_sum", "consensus"] if len(data.names) > 1 else []
     return ["kmeans", "kmeans", "kmeans", "spectral", *several, "random"]
+
+
+def _check_spectral(init, n_docs, n_topics):
+    """Refuse what was asked for by name; "auto" leaves it out instead."""
+    if _spectral_is_possible(n_docs, n_topics):
+        return
+    raise ValueError(
+        f"init={init!r} with {plural(n_topics, 'topic')} takes {n_topics + 2:,} to "
+        f"{SPECTRAL_DOCUMENTS:,} documents; got {n_docs:,}. Use init='kmeans', 'random' or 'auto', "
+        "which tries several starts and leaves this one out."
+    )
 
 
 def check_same_topics(found: int, wanted: int) -> None:

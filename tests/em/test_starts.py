@@ -1,0 +1,32 @@
+"""Starts: what can be asked for by name, and data that k-means finds hard."""
+
+import numpy as np
+import pytest
+
+from coview import PLSA, LinkPLSA
+from coview.em import starts
+
+
+@pytest.mark.parametrize("init", ["spectral", "spectral_sum"])
+def test_a_spectral_start_asked_for_by_name_says_what_it_takes(monkeypatch, rng, init):
+    monkeypatch.setattr(starts, "SPECTRAL_DOCUMENTS", 1_200)
+    few = f"init='{init}' with 3 topics takes 5 to 1,200 documents; got 4. .*'kmeans'.*'auto'"
+    with pytest.raises(ValueError, match=few):
+        LinkPLSA(3, init=init).fit({"a": rng.poisson(2.0, (4, 8)), "b": np.eye(4)})
+    with pytest.raises(ValueError, match=r"got 1,201\."):
+        PLSA(3, init=init).fit(rng.poisson(2.0, (1_201, 8)))
+
+
+@pytest.mark.parametrize("n_docs", [5, 60])
+def test_a_spectral_start_runs_up_to_its_limits(monkeypatch, rng, n_docs):
+    monkeypatch.setattr(starts, "SPECTRAL_DOCUMENTS", 60)
+    counts = rng.poisson(2.0, (n_docs, 8))
+    model = PLSA(3, init="spectral", max_iter=3, tol=0.0, random_state=0).fit(counts)
+    assert model.doc_topic_.shape == (n_docs, 3)
+
+
+def test_auto_leaves_out_a_spectral_start_that_cannot_be_made(rng):
+    model = PLSA(3, max_iter=3, tol=0.0, random_state=0).fit(rng.poisson(2.0, (4, 8)))
+    tried = dict(model.trace_.candidates)
+    assert np.isnan(tried["spectral"])
+    assert np.isfinite(tried["kmeans"])
