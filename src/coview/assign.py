@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from coview.em.starts import calm_kmeans
+
 
 def topic_centres(theta: np.ndarray, seed: int) -> np.ndarray:
     """k-means centres of mixtures (documents, topics); centre k is the one that belongs to topic k.
@@ -10,11 +12,10 @@ def topic_centres(theta: np.ndarray, seed: int) -> np.ndarray:
     """
     from scipy.optimize import linear_sum_assignment
     from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
 
     n_topics = theta.shape[1]
     n_clusters = min(n_topics, len(np.unique(theta, axis=0)))
-    with threadpool_limits(1):  # sums over several threads have no fixed order
+    with calm_kmeans():
         found = KMeans(n_clusters, n_init=10, random_state=seed).fit(theta).cluster_centers_
     clusters, topics = linear_sum_assignment(found, maximize=True)
     centres = np.eye(n_topics, dtype=theta.dtype)

@@ -1,10 +1,15 @@
 """Starts: what can be asked for by name, and data that k-means finds hard."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from coview import PLSA, LinkPLSA
+from coview.assign import nearest_centre, topic_centres
 from coview.em import starts
+from coview.em.starts import calm_kmeans
 
 
 @pytest.mark.parametrize("init", ["spectral", "spectral_sum"])
@@ -30,3 +35,23 @@ def test_auto_leaves_out_a_spectral_start_that_cannot_be_made(rng):
     tried = dict(model.trace_.candidates)
     assert np.isnan(tried["spectral"])
     assert np.isfinite(tried["kmeans"])
+
+
+@pytest.mark.parametrize("init", ["kmeans", "consensus", "auto"])
+def test_fewer_distinct_documents_than_topics_are_no_matter(init):
+    twice = np.repeat([[6, 1, 0, 1], [0, 1, 5, 0]], 10, axis=0)
+    model = LinkPLSA(3, init=init, max_iter=5, tol=0.0, random_state=0)
+    labels = model.fit({"a": twice, "b": twice}).labels_
+    assert not set(labels[:10]) & set(labels[10:])
+
+
+def test_mixtures_that_differ_in_their_last_digits_are_no_matter():
+    theta = np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 20, axis=0)
+    theta[:, 2] = np.arange(40) * 1e-17
+    centres = topic_centres(theta, seed=0)
+    np.testing.assert_array_equal(nearest_centre(theta, centres), np.repeat([0, 1], 20))
+
+
+def test_other_warnings_of_kmeans_are_heard():
+    with calm_kmeans(), pytest.warns(ConvergenceWarning, match="something else"):
+        warnings.warn("something else", ConvergenceWarning, stacklevel=1)

@@ -3,7 +3,9 @@
 Nothing begins at zero except where it is meant (pinned documents): EM keeps a zero for ever.
 """
 
+import warnings
 from collections.abc import Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
@@ -269,19 +271,32 @@ def tfidf_concat(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
 def kmeans_labels(features, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
     """Cluster of each row. The centres come from a sample of rows, so the cost stays linear."""
     from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
 
     n_docs = features.shape[0]
     kmeans = KMeans(min(n_clusters, n_docs), n_init=1, max_iter=50, random_state=_seed(rng))
     sample = np.arange(n_docs)
     if n_docs > KMEANS_SAMPLE:
         sample = np.sort(rng.choice(n_docs, KMEANS_SAMPLE, replace=False))
-    # one thread: with several, sums are formed in an order that differs from run to run
-    with threadpool_limits(1):
+    with calm_kmeans():
         kmeans.fit(_short_indices(features[sample]))
         pieces = range(0, n_docs, KMEANS_SAMPLE)
         labels = [kmeans.predict(_short_indices(features[i : i + KMEANS_SAMPLE])) for i in pieces]
     return np.concatenate(labels)
+
+
+@contextmanager
+def calm_kmeans():
+    """k-means with one thread, and without its warning of fewer distinct points than clusters.
+
+    Several threads form sums in an order that differs from run to run. Clusters that stay empty,
+    as those of duplicates do, are no fault of a start: EM has topics to spare, too.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
+        yield
 
 
 def _short_indices(rows):
