@@ -113,3 +113,10 @@ def test_equal_scores_in_different_lists_come_in_the_order_of_the_documents(plan
         SearchIndex(pinned, method=method, probes=1.0) for method in ("exact", "approximate")
     )
     assert lists.query(Doc(3), top=119) == exact.query(Doc(3), top=119)
+
+
+@pytest.mark.parametrize("method", ["exact", "approximate"])
+def test_no_queries_have_no_answers(coupled, method):
+    index = SearchIndex(coupled, method=method)
+    positions, scores = index.query_many(np.empty((0, 4)), top=7)
+    assert positions.shape == scores.shape == (0, 7)

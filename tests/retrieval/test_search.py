@@ -49,6 +49,32 @@ def test_tokens_are_one_query(stories):
     assert topics_of(search(model, {"tags": ["moon", "star"]}, top=3)) == {"space"}
 
 
+def picture(rng, colour):
+    """Stripes of one colour, and noise."""
+    pixels = rng.integers(0, 60, (48, 48, 3)).astype(np.uint8)
+    pixels[:: 3 + 2 * colour, :, colour] = 250
+    return pixels
+
+
+def test_a_picture_finds_captions_and_a_caption_pictures():
+    pytest.importorskip("cv2")
+    rng = np.random.default_rng(0)
+    captions = ["blue stripes", "green lines"] * 12
+    pictures = [picture(rng, i % 2) for i in range(24)]
+    options = {"n_words": 20, "caption_options": {"max_df": 1.0}}
+    model = LinkPLSA(2, random_state=0).fit(
+        Views.from_images(pictures, captions=captions, **options)
+    )
+    found = search(model, {"image": picture(rng, 1)}, in_view="caption", top=5, explain=True)
+    assert (found.positions % 2 == 1).all()
+    assert set(found[0].explanation[0].query_words) == {"image", "image_colour"}
+    with pytest.warns(DataWarning, match="never occurred"):  # its greys
+        assert len(search(model, {"image": picture(rng, 1)[..., 1]})) == 10
+    words = search(model, {"image_colour": picture(rng, 0)}, top=5, explain=True)
+    assert set(words[0].explanation[0].query_words) == {"image_colour"}
+    assert (search(model, {"caption": "blue"}, in_view="image", top=5).positions % 2 == 0).all()
+
+
 def test_a_query_of_unknown_words_is_an_error_that_names_them(model):
     with pytest.raises(ValueError, match="view 'en': 'xyzzy', 'plugh'"):
         search(model, {"en": "xyzzy plugh"}, in_view="de")

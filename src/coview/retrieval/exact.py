@@ -51,7 +51,7 @@ def nearest(
         _nearest(vectors, rows, queries[begin : begin + BATCH], top, n_jobs)
         for begin in range(0, len(queries), BATCH)
     ]
-    scores, places = zip(*parts, strict=True)
+    scores, places = zip(no_answers(0, top), *parts, strict=True)
     return np.concatenate(scores), np.concatenate(places)
 
 

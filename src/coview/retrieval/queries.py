@@ -155,7 +155,7 @@ def _as_views(model, query, one):
     query = {name: value for name, value in query.items() if value is not None}
     if not query:
         raise ValueError("The query is empty: give a text, a picture or counts for some view.")
-    raw = {n: v for n, v in query.items() if (_is_raw_one(v) if one else is_raw({n: v}))}
+    raw = {n: v for n, v in query.items() if (_is_raw_one(model, n, v) if one else is_raw({n: v}))}
     parts = [_read(model, name, value, one) for name, value in raw.items()]
     parts += [Views({n: _matrix(v)}) for n, v in query.items() if n not in raw]
     return _side_by_side(parts)
@@ -189,21 +189,30 @@ def _matrix(value):
     return np.atleast_2d(value) if np.ndim(value) < 2 else value
 
 
-def _is_raw_one(value):
+def _is_raw_one(model, name, value):
     if isinstance(value, list | tuple):
         return bool(value) and all(isinstance(item, str | PurePath) for item in value)
-    # anything else that is no array of numbers in one or two dimensions is for the recipe
-    return not sp.issparse(value) and not (hasattr(value, "shape") and len(value.shape) <= 2)
+    if sp.issparse(value) or not hasattr(value, "shape"):
+        return not sp.issparse(value)
+    recipe = _recipe(model, name)
+    picture = recipe is not None and recipe.kind.startswith("image") and value.dtype == np.uint8
+    return len(value.shape) > (1 if picture else 2)
+
+
+def _recipe(model, name):
+    """How a view is made, or the first view of a raw column; None if it was given as a matrix."""
+    by_source = {r.source: r for r in model.recipes_.values() if r is not None}
+    return model.recipes_.get(name) or by_source.get(name)
 
 
 def _read(model, name, value, one):
-    """Raw things by the name of a view, or of the raw column that some views are made from."""
-    recipe = model.recipes_.get(name)
+    """Raw things by the name of the raw column that some views are made from, or of one view."""
+    recipe = _recipe(model, name)
     source = name if recipe is None else recipe.source
     tokens = recipe is not None and recipe.kind == "tokens"
     listed = isinstance(value, list | tuple) and (not one or not tokens)
     views = model.read({source: list(value) if listed else [value]})
-    return views if recipe is None else views.select(name)
+    return views if name == source else views.select(name)
 
 
 def _side_by_side(parts):
