@@ -7,6 +7,7 @@ import pytest
 
 import coview
 from coview import Doc, LinkPLSA, SearchIndex, search
+from coview.store import DamagedFile, read_sealed, write_sealed
 from tests.retrieval.stories import topics_of
 
 
@@ -120,3 +121,29 @@ def test_no_queries_have_no_answers(coupled, method):
     index = SearchIndex(coupled, method=method)
     positions, scores = index.query_many(np.empty((0, 4)), top=7)
     assert positions.shape == scores.shape == (0, 7)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("vectors", lambda a: a[:, 1:]),
+        ("positions", lambda a: a[1:]),
+        ("ids.ends", lambda a: a[:-1]),
+        ("lists.ends", lambda a: a + 1000),
+        ("lists.centres", lambda a: a[1:]),
+        ("centre.0", lambda a: a[1:]),
+        ("coef.1", lambda a: a[:, 1:]),
+    ],
+)
+def test_arrays_that_do_not_fit_each_other_never_reach_a_kernel(
+    model, stories, tmp_path, name, change
+):
+    labels = [name.split("-")[0] for name in stories.ids]
+    options = {"space": "semantic", "labels": labels, "kind": "correlation"}
+    SearchIndex(model, in_view="de", method="approximate", **options).save(tmp_path / "a.index")
+    header, tensors = read_sealed(tmp_path / "a.index", "search index")
+    write_sealed(
+        tmp_path / "b.index", "search index", header, {**tensors, name: change(tensors[name])}
+    )
+    with pytest.raises(DamagedFile, match="no index that coview understands"):
+        SearchIndex.load(tmp_path / "b.index", model)

@@ -89,33 +89,48 @@ def _restored(cls, header, tensors, model):
     index.n_jobs = None
     index._gallery = _gallery(header, tensors)
     index._space = _space(header, tensors)
-    index._lists = _lists(tensors)
+    index._lists = _lists(tensors, index._gallery.vectors)
     index._fingerprint = header["model"]
     return index
 
 
 def _gallery(header, tensors):
     vectors = tensors["vectors"]
+    width = len(header["classes"]) or header["n_topics"]
+    _check(vectors.dtype.kind == "f" and vectors.shape == (len(vectors), width), "vectors")
     ids = None
     if "ids.text" in tensors:
         ids = np.array(unpack_texts(tensors["ids.text"], tensors["ids.ends"]))
     rows, positions = np.arange(len(vectors)), tensors.get("positions")
-    if any(part is not None and len(part) != len(vectors) for part in (ids, positions)):
-        raise ValueError("ids or positions do not fit the vectors")
+    for part in (ids, positions):
+        _check(part is None or len(part) == len(vectors), "ids or positions")
     return Gallery(vectors, rows, positions, ids, True, of_training=header["of_training"])
+
+
+def _check(holds, what):
+    """The kernels trust what they are given."""
+    if not holds:
+        raise ValueError(f"its {what} do not fit the rest")
 
 
 def _space(header, tensors):
     centres, classifiers = {}, {}
+    n_topics, n_classes = header["n_topics"], len(header["classes"])
     for i, key in enumerate(header["keys"]):
         if f"centre.{i}" in tensors:
             centres[key] = tensors[f"centre.{i}"]
+            _check(centres[key].shape == (n_classes or n_topics,), "centres")
         if f"coef.{i}" in tensors:
             classifiers[key] = Classifier(tensors[f"coef.{i}"], tensors[f"intercept.{i}"])
+            _check(classifiers[key].coef.shape == (n_classes, n_topics), "classifiers")
     return Space(centres, classifiers, header["classes"])
 
 
-def _lists(tensors):
+def _lists(tensors, vectors):
     if "lists.ends" not in tensors:
         return None
-    return Lists(tensors["lists.centres"], tensors["lists.ends"])
+    centres, ends = tensors["lists.centres"], tensors["lists.ends"]
+    whole = ends.ndim == 1 and ends.dtype == np.int64 and ends[-1] == len(vectors)
+    _check(whole and ends[0] >= 0 and (np.diff(ends) >= 0).all(), "lists")
+    _check(centres.shape == (len(ends), vectors.shape[1]), "lists")
+    return Lists(centres, ends)
