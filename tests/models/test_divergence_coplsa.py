@@ -67,15 +67,32 @@ def test_more_strength_brings_the_views_together(views, divergence):
     assert apart[0] > apart[1] > apart[2]
 
 
+@pytest.mark.parametrize("strength", [0.0, 1.0])
 @pytest.mark.parametrize("divergence", KINDS)
-def test_views_that_a_document_lacks_are_filled_in(divergence):
+def test_views_that_a_document_lacks_are_filled_in(divergence, strength):
     views = make_views(80, 3, [40, 30, 20], doc_length=40, missing=0.3, random_state=4)
-    model = DivergenceCoPLSA(3, divergence=divergence, random_state=0).fit(views)
+    model = DivergenceCoPLSA(3, divergence=divergence, strength=strength, random_state=0).fit(views)
     one = views.present.sum(axis=1) == 1
     assert one.any()
     for d in np.flatnonzero(one):
         rows = [model.view_doc_topic_[n][d] for n in views.names]
         np.testing.assert_allclose(rows, [rows[0]] * 3, atol=1e-5)
+
+
+@pytest.mark.parametrize("divergence", KINDS)
+def test_without_strength_they_are_filled_in_as_with_next_to_none(divergence):
+    views = make_views(80, 3, [40, 30, 20], doc_length=40, missing=0.3, random_state=4)
+    labels = np.where(np.arange(80) % 8 == 0, views.labels, -1)
+    options = {"divergence": divergence, "init": "naive_bayes", **FIXED}
+    none, little = (
+        DivergenceCoPLSA(3, strength=s, **options).fit(views, labels=labels) for s in (0.0, 1e-9)
+    )
+    pinned = labels >= 0
+    for name in views.names:
+        np.testing.assert_allclose(
+            none.view_doc_topic_[name], little.view_doc_topic_[name], atol=0.01
+        )
+        np.testing.assert_array_equal(none.view_doc_topic_[name][pinned], np.eye(3)[labels[pinned]])
 
 
 @pytest.mark.parametrize(

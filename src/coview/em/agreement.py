@@ -55,7 +55,7 @@ too: a share of 0 would make the divergence from all others infinite.
 
 An absent view has neither counts nor a coupling. After the step its mixture is the maximum of (10)
 for Q = 0 given the present views: the mean (l2), by (11) and (14) (skl), between order statistics
-(l1); where one view is present, that one. With lam = 0 it stays as it was.
+(l1); where one view is present, that one. With lam = 0 it stays as it was until `fill`.
 """
 
 from collections.abc import Iterator
@@ -118,6 +118,15 @@ class Agreement(Penalty):
         for docs in _chunks(np.flatnonzero(moves & ~heard.all(axis=1))):
             self._fill(counts, heard[docs], docs)
         return counts
+
+    def fill(self, thetas: tuple[np.ndarray, ...], present: np.ndarray, fixed: np.ndarray) -> None:
+        """Write the mixtures of absent views from the present ones, but for `fixed` documents.
+
+        For lam = 0, where no step does it; the limit of what the steps do for a small lam.
+        """
+        some = present.any(axis=1) & ~present.all(axis=1) & ~fixed
+        for docs in _chunks(np.flatnonzero(some)):
+            self._fill(thetas, present[docs], docs)
 
     def _heard(self, some, present):
         """The views that take part in a document's step, and its lam; the others follow them.

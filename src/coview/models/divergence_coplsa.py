@@ -150,6 +150,14 @@ class DivergenceCoPLSA(BaseViewsModel):
         penalty = Agreement(self.divergence, self._strengths(data))
         return Problem.of(data, emissions, thetas, slots=views, penalty=penalty)
 
+    def _finish(self, problem: Problem, data: Prepared) -> Problem:
+        """Fill in what documents lack, where the steps do not: without strength."""
+        if self.strength == 0:
+            assert isinstance(problem.penalty, Agreement)
+            fixed = np.zeros(data.n_docs, bool) if data.pinned is None else data.pinned
+            problem.penalty.fill(problem.mixtures, data.present, fixed)
+        return problem
+
     def _strengths(self, data: Prepared) -> np.ndarray:
         """lam_d of each document."""
         if self.strength_scale == "absolute":
