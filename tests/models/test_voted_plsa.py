@@ -159,3 +159,10 @@ def test_labels_and_votes_get_one_numbering(views):
     both = (labels >= 0) & (model.preassigned_ >= 0)
     assert (model.preassigned_[both] == labels[both]).mean() > 0.8
     assert (model.labels_ == views.labels).mean() > 0.8
+
+
+def test_labels_mean_nothing_to_the_voters(views):
+    labels = np.where(np.arange(len(views)) % 2 == 0, views.labels, -1)
+    model = VotedPLSA(3, init="naive_bayes", random_state=0).fit(views, labels=labels)
+    usual = VotedPLSA(3, random_state=0).fit(views, labels=labels)
+    assert_same_vote(model, usual)

@@ -166,8 +166,8 @@ class VotedPLSA(BaseViewsModel):
             return _seeded(clone(self.voter), seed)
         names = PLSA().get_params()
         params = {k: value for k, value in self.get_params(deep=False).items() if k in names}
-        if not isinstance(params["init"], str):
-            params["init"] = "auto"  # mixtures of the clusters mean nothing in a view's own topics
+        if not isinstance(params["init"], str) or params["init"] == "naive_bayes":
+            params["init"] = "auto"  # mixtures and labels of clusters mean nothing to voters
         return PLSA(**{**params, "view_weights": "balanced", "random_state": seed, "verbose": 0})
 
     def _starts(self, data: Prepared, views: Views, rng):
