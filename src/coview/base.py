@@ -61,10 +61,10 @@ class BaseViewsModel(
         Where EM begins. "auto" (default) tries several starts for a few iterations and goes on with
         the best objective; see `trace_.candidates`. By name: "random" topics; "kmeans" on
         tf-idf weighted, length-normalised, concatenated views; "spectral" embedding of the
-        neighbour graph of those, "spectral_sum" of the sum of the views' graphs; "consensus" of
-        k-means on each view; "naive_bayes" from the labelled documents. Or given: the mixtures
-        and topics of a fitted model; mixtures p(z|d); labels, smoothed so that they can still
-        change (-1: unknown).
+        neighbour graph of those, "spectral_sum" of the sum of the views' graphs (up to 20,000
+        documents); "consensus" of k-means on each view; "naive_bayes" from the labelled
+        documents. Or given: the mixtures and topics of a fitted model; mixtures p(z|d); labels,
+        smoothed so that they can still change (-1: unknown).
     n_init : int, default=1
         Runs from different random starts; the one with the best objective is kept.
     max_iter : int, default=200
@@ -122,7 +122,8 @@ class BaseViewsModel(
     unseen_terms_ : dict of ndarray of int
         Terms that never occurred in training: their probability is 0 in every topic.
     empty_rows_ : ndarray of int
-        Documents without a single count; their mixture is uniform.
+        Documents without a single count. Their mixture is uniform, except in `LTM` and `MGGM`
+        where a graph joins them to others: there it is what these make of it.
     n_features_in_ : int
         Terms of all views together.
     random_state_used_ : int

@@ -174,6 +174,17 @@ def test_pinned_documents_pull_their_neighbours(views):
     assert (np.diff(share) <= 1e-4).all()
 
 
+def test_an_empty_document_is_placed_by_a_graph_of_ones_own(views):
+    counts = views["view_0"].toarray()
+    counts[[3, 4]] = 0
+    joined = np.zeros((90, 90))
+    joined[3, [5, 6]] = joined[[5, 6], 3] = 1.0
+    model = LTM(3, graph=joined, init=views.labels, **FIXED).fit(counts)
+    assert model.empty_rows_.tolist() == [3, 4]
+    np.testing.assert_allclose(model.doc_topic_[3], model.doc_topic_[[5, 6]].mean(axis=0))
+    np.testing.assert_allclose(model.doc_topic_[4], 1 / 3)
+
+
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
