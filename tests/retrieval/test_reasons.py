@@ -140,3 +140,13 @@ def test_control_characters_of_ids_are_not_shown(planted):
     views = Views(planted[:30], ids=ids)
     model = LinkPLSA(2, init="random", random_state=0, max_iter=3, tol=0).fit(views)
     assert "\x1b" not in str(search(model, Doc(0)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_both_lack_is_no_reason(model, kind):
+    """Two mixtures that are below the mean in the same topics correlate there, too."""
+    hits = search(model, {"en": "moon rocket"}, in_view="de", kind=kind, top=3, explain=True)
+    asked = model.transform({"en": ["moon rocket"]})[0]
+    for hit in hits:
+        assert hit.explanation[0].topic == asked.argmax()
+        assert all(asked[reason.topic] > 0.01 for reason in hit.explanation)

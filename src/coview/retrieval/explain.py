@@ -41,7 +41,9 @@ class Explainer:
         """
         parts = contributions(prepared, vector)
         score = parts.sum()
-        order = [d for d in np.argsort(-parts, kind="stable")[:REASONS] if parts[d] > 0]
+        # with "correlation" a topic that both have little of counts, too, but is no reason
+        shared = (parts > 0) & (prepared.careful[0] > 0)
+        order = [d for d in np.argsort(-parts, kind="stable") if shared[d]][:REASONS]
         found = self._with_mixture(answer, vector)
         return [
             self._reason(
