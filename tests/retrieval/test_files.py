@@ -1,5 +1,6 @@
 """Methods of search, and index files."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -147,3 +148,15 @@ def test_arrays_that_do_not_fit_each_other_never_reach_a_kernel(
     )
     with pytest.raises(DamagedFile, match="no index that coview understands"):
         SearchIndex.load(tmp_path / "b.index", model)
+
+
+@pytest.mark.parametrize("name", ["topic", "semantic"])
+def test_index_files_of_format_1_are_read(name):
+    folder = Path(__file__).parent / "format_1"
+    kept = json.loads((folder / f"{name}.json").read_text())
+    index = SearchIndex.load(folder / f"{name}.index")
+    queries = np.array(kept["queries"])
+    positions, scores = index.query_many(queries, top=3)
+    assert positions.tolist() == kept["positions"]
+    np.testing.assert_allclose(scores, kept["scores"], rtol=1e-9)
+    assert [index.query(query, top=3).ids for query in queries] == kept["ids"]
