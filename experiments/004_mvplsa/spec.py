@@ -6,27 +6,29 @@ from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
-from experiments.paper import Column, Paper, Table
+from experiments.paper import Column, Figure, Paper, Table
 
 from coview.compare import Results
 
 _models = import_module("experiments.004_mvplsa.models")
 _data = import_module("experiments.004_mvplsa.data")
 _plans = import_module("experiments.004_mvplsa.plans")
+_figures = import_module("experiments.004_mvplsa.figures")
 
 SAMPLINGS = {
-    "uniform": {"plan": ["uniform", "uniform, dear"]},
-    "stratified": {"plan": ["stratified", "stratified, posts"]},
+    "uniform": {"plan": ["uniform", "uniform, posts", "uniform, dear", "uniform, links"]},
+    "stratified": {"plan": ["stratified", "stratified, posts", "stratified, links"]},
 }
 
 
 def _classification(name: str, number: int) -> Table:
+    own = [name, f"{name}, listed"]
     columns = [
-        Column(f"{name} r={rate:.2f}", {"dataset": name, "rate": rate}, title=f"{100 * rate:.0f} %")
+        Column(f"{name} r={rate:.2f}", {"dataset": own, "rate": rate}, title=f"{100 * rate:.0f} %")
         for rate in _plans.RATES
     ]
     ours = ["LinkPLSA", _plans.SPREADING, _plans.DEFAULTS]
-    ours += [_plans.LETTER] if name in _plans.WEBKB else []
+    ours += [_plans.LETTER, _plans.LISTED] if name in _plans.WEBKB else []
     return Table(
         f"Table {number}",
         f"Table {number}, {name}",
@@ -132,4 +134,16 @@ PAPER = Paper(
     },
     data={"newsgv4-parts": _data.newsgv4_split},
     derive=_k_means_rows,
+    figures=[
+        Figure(
+            "label_rates.png",
+            "Accuracy against the share of labels, drawn uniformly with at least one of each class",
+            _figures.label_rates,
+        ),
+        Figure(
+            "feature_topics.png",
+            "Figure 3: accuracy against the number of feature topics, 5 % labels",
+            _figures.feature_topics,
+        ),
+    ],
 )
