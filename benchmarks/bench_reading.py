@@ -92,15 +92,15 @@ def read_peer(path):
 
 
 def measure(args):
-    """Seconds, peak over what the imports took, size of the matrices."""
+    """Seconds of the processor, peak over what the imports took, size of the matrices."""
     import pandas  # noqa: F401
     import sklearn.feature_extraction.text  # noqa: F401
 
     import coview.data.raw_rows  # noqa: F401
 
-    before, start = status("VmRSS"), time.perf_counter()
+    before, start = status("VmRSS"), time.process_time()
     matrices = (read_peer if args.peer else read_ours)(args.read)
-    seconds, peak = time.perf_counter() - start, status("VmHWM") - before
+    seconds, peak = time.process_time() - start, status("VmHWM") - before
     size = sum(m.data.nbytes + m.indices.nbytes + m.indptr.nbytes for m in matrices)
     non_zeros, terms = sum(m.nnz for m in matrices), sum(m.shape[1] for m in matrices)
     print(f"{seconds} {peak} {size} {non_zeros} {terms}")
@@ -131,7 +131,9 @@ def main():
 
 
 def compare(args, folder):
-    print("| reader | file | seconds | MB/s | peak | matrices | peak / file | peak / matrices |")
+    print(
+        "| reader | file | CPU seconds | MB/s | peak | matrices | peak / file | peak / matrices |"
+    )
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)
     results = {}
     for name, suffix, peer in (
