@@ -131,9 +131,7 @@ def main():
 
 
 def compare(args, folder):
-    print(
-        "| reader | file | CPU seconds | MB/s | peak | matrices | peak / file | peak / matrices |"
-    )
+    print("| reader | file | CPU s | MB/s | peak | matrices | peak / file | peak / matrices |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)
     results = {}
     for name, suffix, peer in (
