@@ -1,5 +1,6 @@
 """What the command says when something is wrong: one line, a fitting exit code, no traceback."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import time
 
 import pytest
 
-from tests.command import coview, failing, working
+from tests.command import coview, failing, inside, working
 
 TABLE = "id,en,de,topic\n" + "\n".join(
     f"d{i},{en},{de},{topic}"
@@ -51,6 +52,9 @@ def test_wrong_usage_ends_with_2_and_says_what_to_do(table, model):
         (["search", model, "moon"], "--view en"),
         (["search", model, "moon", "--view", "en", "--in", "fr"], "the views en, de"),
         (["convert", table, "--text", "en"], "-o FOLDER"),
+        (["fit", table, "--text", "en", "-o", table], "is what is read"),
+        (["predict", model, table, "-o", table], "is what is read"),
+        (["search", model, "moon", "--view", "en", "--show", table], "--id"),
         (["fit", "--model", "frobnicate"], "frobnicate"),
     ]:
         assert words in failing(2, *args), args
@@ -161,3 +165,32 @@ def test_resuming_ends_in_the_same_bits(tmp_path):
     process.communicate(timeout=60)
     coview(*args, "-o", tmp_path / "part.coview", "--resume")
     assert (tmp_path / "part.coview").read_bytes() == (tmp_path / "whole.coview").read_bytes()
+
+
+def test_documents_that_say_nothing_get_no_topic(table, model):
+    new = table.with_name("new.csv")
+    new.write_text("id,en\na,moon rocket\nb,qwertz\nc,\n")
+    code, out, said = inside("predict", model, new, "--id", "id", "--json")
+    rows = json.loads(out)
+    assert [row["topic"] is None for row in rows] == [False, True, True]
+    assert "2 of 3 documents have nothing that the model knows" in said
+    assert code == 0
+
+
+def test_an_index_answers_only_what_it_was_made_for(table, model):
+    index = table.with_name("news.index")
+    args = ["search", model, "moon", "--view", "en", "--index", index]
+    working(*args, "--in", "de")
+    working(*args)
+    assert "made with --in de" in failing(2, *args, "--in", "en")
+    assert "made with --kind hellinger" in failing(2, *args, "--kind", "cosine")
+    assert "leave out --among" in failing(2, *args, "--among", table, "--id", "id")
+
+
+def test_reasons_are_in_every_output(table, model):
+    args = ["search", model, "moon", "--view", "en", "--in", "de", "--explain", "--top", 2]
+    found = json.loads(working(*args, "--json", "--show", table, "--id", "id"))
+    assert set(found[0]) == {"rank", "document", "score", "text", "explanation"}
+    working(*args, "-o", table.with_name("why.csv"))
+    assert "topic" in table.with_name("why.csv").read_text().splitlines()[1]
+    assert "mond" in working(*args)

@@ -112,6 +112,16 @@ def test_a_folder_of_pictures_with_captions(tmp_path):
         coview("search", model, "--view", "image", "--in", "caption", query, "--json", "--top", 5)
     )
     assert all(name.startswith("discs") for name in found)
+    new = tmp_path / "new"
+    new.mkdir()
+    cv2.imwrite(str(new / "new.png"), draw("discs", rng))
+    cv2.imwrite(str(new / "other.png"), draw("stripes", rng))
+    one, two = json.loads(coview("predict", model, new, "--json").stdout)
+    from coview import load
+
+    fitted = load(model)  # read with the visual words of the model, not with words of their own
+    discs = [name.startswith("discs") for name in fitted.doc_ids_]
+    assert one["topic"] == np.bincount(fitted.labels_[discs]).argmax() != two["topic"]
     found = answers(
         coview("search", model, "--view", "caption", "--in", "image", "chess tiles", "--json",
                "--top", 5)

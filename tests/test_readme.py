@@ -56,4 +56,4 @@ def test_the_three_commands_show_what_the_readme_shows(in_a_copy):
     shown = README.split("```sh")[1].split("```")[2]
     for line in shown.strip().splitlines()[2:]:
         assert " ".join(line.split()) in " ".join(said[1].split())
-    assert said[2].count("sport-") == 3
+    assert said[2].count("weather-") == 3

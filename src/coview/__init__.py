@@ -32,6 +32,7 @@ _HOMES = {
     "Doc": ".retrieval",
     "to_mudata": ".data.mudata",
     "edge_graph": ".data.links",
+    "top_terms": ".report",
 }
 _SUBMODULES = ("baselines", "compare", "datasets", "metrics")
 
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from .models.pairwise_coplsa import PairwiseCoPLSA as PairwiseCoPLSA
     from .models.plsa import PLSA as PLSA
     from .models.voted_plsa import VotedPLSA as VotedPLSA
+    from .report import top_terms as top_terms
     from .retrieval import Doc as Doc
     from .retrieval import SearchIndex as SearchIndex
     from .retrieval import search as search

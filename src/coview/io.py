@@ -193,7 +193,9 @@ class _Packer:
             packed["recipes_"] = self._named(kept)
         if voters is not None:
             packed["voters_"] = self._named(voters)
-        params = self._plain(model.get_params(deep=False), "Parameters")
+        # whether a bar was shown is no part of the model
+        given = {n: v for n, v in model.get_params(deep=False).items() if n != "verbose"}
+        params = self._plain(given, "Parameters")
         name = type(model).__name__
         return {"$": "model", "class": name, "params": params, "attributes": packed}
 

@@ -97,4 +97,5 @@ def _relevance(p_w_z, counts, relevance):
     with np.errstate(divide="ignore", invalid="ignore"):
         log_p = np.log(p_w_z.astype(float))
         lift = log_p - np.log(counts / counts.sum())
-    return np.where(p_w_z > 0, relevance * log_p + (1 - relevance) * lift, -np.inf)
+        score = relevance * log_p + (1 - relevance) * lift
+    return np.where(p_w_z > 0, score, -np.inf)

@@ -175,6 +175,8 @@ def read_header(path: str | os.PathLike[str], kind: str | None = None) -> dict[s
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder, not a coview file.")
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}.")
     metadata = _metadata(path)
     if list(metadata) != [FORMAT]:
         raise DamagedFile(f"{path} is a safetensors file, but not one that coview wrote.")

@@ -8,7 +8,7 @@ import typer
 
 from coview.cli import options
 from coview.cli.output import deliver, note
-from coview.cli.source import Source
+from coview.cli.source import Source, check_not_input
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,12 +39,18 @@ def predict(
     Example: coview predict news.coview new.csv --id id -o topics.csv
     """
     source = Source.of(context.params)
-    fitted, ids, mixtures, labels = _applied(model, source)
+    check_not_input(output, data, model)
+    fitted, ids, mixtures, labels, known = _applied(model, source)
     what = "class" if hasattr(fitted, "classes_") else "topic"
     rows = [
-        [name, _plain(label), float(shares.max())]
-        for name, label, shares in zip(ids, labels, mixtures, strict=True)
+        [name, _plain(label), float(shares.max())] if told else [name, None, None]
+        for name, label, shares, told in zip(ids, labels, mixtures, known, strict=True)
     ]
+    if not known.all():
+        note(
+            f"{int((~known).sum()):,} of {len(ids):,} documents have nothing that the model knows: "
+            f"their {what} is left empty."
+        )
     deliver(
         "",
         ["document", what, "probability"],
@@ -79,17 +85,18 @@ def transform(
     Example: coview transform news.coview new.csv --id id -o mixtures.parquet
     """
     source = Source.of(context.params)
+    check_not_input(output, data, model)
     if output is not None and output.suffix.lower() == ".h5mu":
         _into_mudata(model, source, output)
         return
-    fitted, ids, mixtures, _ = _applied(model, source)
+    fitted, ids, mixtures, *_ = _applied(model, source)
     columns = ["document", *(str(c) for c in getattr(fitted, "classes_", range(mixtures.shape[1])))]
     rows = [[name, *map(float, shares)] for name, shares in zip(ids, mixtures, strict=True)]
     deliver("", columns, rows, as_json=json, output=output, raw=raw, most=SHOWN)
 
 
-def _applied(path, source: Source) -> tuple[Any, list[str], np.ndarray, np.ndarray]:
-    """The model, and ids, mixtures and labels of the new documents."""
+def _applied(path, source: Source) -> tuple[Any, list[str], np.ndarray, np.ndarray, np.ndarray]:
+    """The model; ids, mixtures, labels of the new documents, and which say anything to it."""
     import numpy as np
 
     from coview.io import load
@@ -97,17 +104,18 @@ def _applied(path, source: Source) -> tuple[Any, list[str], np.ndarray, np.ndarr
     fitted = load(path)
     inner = getattr(fitted, "model_", fitted)
     ids: list[str] = []
-    mixtures, labels = [], []
+    mixtures: list[np.ndarray] = []
+    labels: list[np.ndarray] = []
+    known: list[np.ndarray] = []
     for views in source.new_documents(inner):
-        known = views.ids
-        ids += [
-            str(i) for i in (range(len(ids), len(ids) + len(views)) if known is None else known)
-        ]
+        names = range(len(ids), len(ids) + len(views)) if views.ids is None else views.ids
+        ids += map(str, names)
         mixtures.append(fitted.predict_proba(views))
         labels.append(_labels(fitted, mixtures[-1]))
+        known.append(~inner._new_data(views).empty)
     if not ids:
         raise ValueError(f"There are no documents in {source.data}.")
-    return fitted, ids, np.concatenate(mixtures), np.concatenate(labels)
+    return fitted, ids, *map(np.concatenate, (mixtures, labels, known))
 
 
 def _labels(fitted: Any, mixtures: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import typer
 
 from coview.cli import options
 from coview.cli.output import note, print_json
-from coview.cli.source import Source, document_names, named
+from coview.cli.source import Source, check_not_input, document_names, named
 from coview.cli.state import UsageError
 from coview.names import MODEL_NAMES, ONE_VIEW, model_class
 
@@ -168,6 +168,7 @@ def fit(
         **_parameters(parameter or []),
     }
     _check_output(output)
+    check_not_input(output, data, ids, labels, links)
     views = Source.of(context.params).views()
     views = views.concat() if concat else views
     _check_views(model.value, views)
@@ -345,7 +346,7 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
         print_json(summary)
     elif not quiet:
         note(
-            f"{summary['model']} with {summary['topics']} topics, fitted to "
+            f"{summary['model']} with {plural(summary['topics'], 'topic')}, fitted to "
             f"{plural(summary['documents'], 'document')}, saved as {output}.\n"
             f"See it with: coview topics {output}"
         )

@@ -57,6 +57,8 @@ def cell(value: Any, width: int = 200) -> str:
 
     from coview.data.show import show
 
+    if value is None:
+        return ""
     if isinstance(value, float):
         return f"{value:.3f}"
     return escape(show(value, width))

@@ -10,7 +10,7 @@ import typer
 
 from coview.cli import options
 from coview.cli.output import cell, console, deliver, print_json, table
-from coview.cli.source import Source
+from coview.cli.source import Source, check_not_input
 from coview.cli.state import UsageError
 
 SNIPPET = 90
@@ -40,7 +40,9 @@ def search(
         str | None, typer.Option(help="Instead of a query: the id of a document.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many answers.")] = 10,
-    kind: Annotated[Kind, typer.Option(help="How mixtures are compared.")] = Kind.hellinger,
+    kind: Annotated[
+        Kind | None, typer.Option(help="How mixtures are compared; hellinger by default.")
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Tell which topics and words made the match.")
     ] = False,
@@ -83,15 +85,23 @@ def search(
     fitted = getattr(fitted, "model_", fitted)
     _check_view(fitted, in_view, "--in")
     gallery = _gallery(fitted, among, in_view, id)
-    engine = _engine(fitted, in_view, gallery, kind.value, index, approximate)
+    check_not_input(output, model, among, show, index)
+    engine = _engine(fitted, in_view, gallery, kind, index, approximate)
     asked = _query(fitted, query, view, like)
     results = engine.query(asked, top=top, explain=explain)
     texts = _texts(fitted, among or show, in_view, id)
     rows = [_row(hit, texts) for hit in results]
     columns = ["rank", "document", "score", *(["text"] if texts else [])]
-    if explain and output is None:
-        _explained(results, texts, json)
+    if explain and json:
+        found = [dict(zip(columns, row, strict=True)) for row in rows]
+        reasons = (row["explanation"] for row in results.to_rows())
+        print_json([row | {"explanation": why} for row, why in zip(found, reasons, strict=True)])
+    elif explain and output is None:
+        _explained(results, texts)
     else:
+        if explain:
+            columns.append("why")
+            rows = [[*row, "; ".join(_why(hit))] for row, hit in zip(rows, results, strict=True)]
         deliver("", columns, rows, as_json=json, output=output, raw=raw)
 
 
@@ -120,12 +130,26 @@ def _engine(model, in_view, gallery, kind, index: Path | None, approximate: bool
     from coview.retrieval import SearchIndex
 
     if index is not None and index.exists():
-        return SearchIndex.load(index, model)
+        return _same_index(SearchIndex.load(index, model), index, in_view, gallery, kind)
     method = "approximate" if approximate else "exact"
+    kind = str(kind or Kind.hellinger)
     made = SearchIndex(model, in_view=in_view, views=gallery, kind=kind, method=method)
     if index is not None:
         made.save(index)
     return made
+
+
+def _same_index(found: Any, path: Path, in_view: str | None, gallery: Any, kind: Any) -> Any:
+    """An index answers what it was made for, whatever else is asked."""
+    if gallery is not None:
+        raise UsageError(f"{path} holds documents of its own: leave out --among, or --index.")
+    for option, wanted, has in (("--in", in_view, found.in_view), ("--kind", kind, found.kind)):
+        if wanted is not None and wanted != has:
+            raise UsageError(
+                f"{path} was made with {option} {has}. Ask for that, or make another with --index "
+                "and another name."
+            )
+    return found
 
 
 def _query(model: Any, query: str | None, view: str | None, like: str | None) -> Any:
@@ -137,7 +161,10 @@ def _query(model: Any, query: str | None, view: str | None, like: str | None) ->
         return Doc(like)
     sources = {r.source: r.kind for r in model.recipes_.values() if r is not None}
     if not sources:
-        raise UsageError("The model was fitted to matrices and cannot read texts: use --like ID.")
+        raise UsageError(
+            "The model was fitted to matrices, or to views put side by side (--concat), and cannot "
+            "read texts: use --like ID."
+        )
     if view is None and len(sources) > 1:
         raise UsageError(f"Say which view the query is in: --view {' | '.join(sources)}.")
     name = view or next(iter(sources))
@@ -154,6 +181,8 @@ def _texts(model: Any, path: Path | None, in_view: str | None, id: str | None) -
     from coview.data.tables import check_columns, open_table
 
     recipe = model.recipes_.get(in_view) if in_view else None
+    if id is None and model.doc_ids_ is not None:
+        raise UsageError("--show needs --id, the column of the names the documents have.")
     there = open_table(path).columns()
     columns = (
         [recipe.source]
@@ -181,10 +210,12 @@ def _snippet(text: str) -> str:
     return text if len(text) <= SNIPPET else text[:SNIPPET].rsplit(" ", 1)[0] + " …"
 
 
-def _explained(results: Any, texts: dict[str, str], as_json: bool) -> None:
-    if as_json:
-        print_json(results.to_rows())
-        return
+def _why(hit: Any) -> list[str]:
+    """The reasons that count for something."""
+    return [str(reason) for reason in hit.explanation or [] if reason.share >= 0.01]
+
+
+def _explained(results: Any, texts: dict[str, str]) -> None:
     shown = table("", ["rank", "document", "score", "why"], right=["rank", "score"])
     for hit in results:
         rank, name, score, *text = _row(hit, texts)
@@ -193,7 +224,7 @@ def _explained(results: Any, texts: dict[str, str], as_json: bool) -> None:
             str(rank),
             what,
             cell(score),
-            cell_lines([str(reason) for reason in hit.explanation or []]),
+            cell_lines(_why(hit)),
         )
     console().print(shown)
 

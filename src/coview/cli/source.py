@@ -92,7 +92,7 @@ class Source:
     def _from_folder(self, path: Path) -> Views:
         from coview.data.views import Views
 
-        if any(path.glob("view_*.np[yz]")):
+        if is_views_folder(path):
             return Views.load(path)
         with reading("Pictures", show=not self.quiet) as progress:
             return Views.from_images(path, progress=progress, caption_options=self._text_options())
@@ -161,6 +161,8 @@ class Source:
         """The documents as views of a fitted model, a large table in pieces."""
         if self.is_table and not self.view:
             yield from self._read_by_recipes(self._path(), model)
+        elif not self.view and self._path().is_dir() and not is_views_folder(self._path()):
+            yield _read_pictures(self._path(), model)
         else:
             views = self._views()
             names = [n for n in model.view_names_ if n in views.names]
@@ -206,6 +208,31 @@ class Source:
                 f"{', '.join(there)}. Say which is which: --text VIEW=COLUMN."
             )
         return columns
+
+
+def is_views_folder(path: Path) -> bool:
+    return any(path.glob("view_*.np[yz]"))
+
+
+def _read_pictures(folder: Path, model: Any) -> Views:
+    """Pictures and captions, counted in the visual words and terms that the model knows."""
+    from coview.data.picture_folder import read_picture_folder
+    from coview.data.views import Views
+
+    found = read_picture_folder(folder)
+    raw = {"image": found.paths, "caption": found.captions}
+    sources = {r.source for r in model.recipes_.values() if r is not None}
+    known = {name: items for name, items in raw.items() if name in sources and items is not None}
+    if not known:
+        raise ValueError(f"{folder} holds pictures, which the model does not know.")
+    return Views(model.read(known), ids=found.ids)
+
+
+def check_not_input(output: Path | None, *inputs: Path | None) -> None:
+    """Nobody means to lose the data that a command reads."""
+    for given in inputs:
+        if output is not None and given is not None and output.resolve() == given.resolve():
+            raise UsageError(f"{output} is what is read: give another name with -o.")
 
 
 def document_names(views: Views) -> list[str]:

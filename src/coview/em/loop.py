@@ -32,6 +32,7 @@ class Interrupted(KeyboardInterrupt):
     """
 
     def __init__(self, fit: Fit):
+        super().__init__(f"Stopped after {fit.n_iter + 1} iterations; the last state is kept.")
         self.fit = fit
 
 
