@@ -7,7 +7,6 @@ PURPOSES = {
     "images": "reading pictures",
     "parquet": "Parquet files",
     "scverse": "multi-omics files (.h5mu)",
-    "search": "an approximate search index",
     "graph": "approximate neighbour graphs",
     "plot": "plots",
 }
