@@ -109,6 +109,31 @@ def search_one(form, mixtures, rows, query, quick_query, centre, slack, scores, 
             _replace_worst(scores, places, careful(form, query, row, centre), rows[i])
 
 
+@njit(**_OPTIONS)
+def search_lists(
+    form, mixtures, bounds, firsts, asking, queries, quick_queries, centre, slack, scores, places
+):
+    """The best of some lists of rows for the queries that ask each, into heaps (queries, top).
+
+    List i is the rows bounds[i, 0] to bounds[i, 1]; asking[firsts[i]:firsts[i + 1]] are the numbers
+    of the queries that ask it, one after the other while the list is in the cache.
+    """
+    for i in range(bounds.shape[0]):
+        rows = np.arange(bounds[i, 0], bounds[i, 1])
+        for q in asking[firsts[i] : firsts[i + 1]]:
+            search_one(
+                form,
+                mixtures,
+                rows,
+                queries[q],
+                quick_queries[q],
+                centre,
+                slack,
+                scores[q],
+                places[q],
+            )
+
+
 @njit(**_SUMS)
 def _length(row, centre):
     square = row.dtype.type(0)
@@ -118,50 +143,18 @@ def _length(row, centre):
 
 
 @njit(**_OPTIONS)
-def _prepare(form, row, centre, vector):
-    if form != CENTRED:
-        for k in range(_u(row.shape[0])):
-            vector[k] = np.sqrt(row[k])
-        return
-    length = _length(row, centre)
-    scale = 1 / length if length > 0 else length
-    for k in range(_u(row.shape[0])):
-        vector[k] = (row[k] - centre[k]) * scale
-
-
-@njit(**_OPTIONS)
 def prepare_rows(form, mixtures, rows, centre, out):
     """out (rows, topics), float32: the vectors whose inner products with queries are scores."""
     for i in range(rows.shape[0]):
-        _prepare(form, mixtures[rows[i]], centre, out[i])
-
-
-@njit(**_SUMS)
-def _product(a, b):
-    total = np.float32(0)
-    for k in range(_u(a.shape[0])):
-        total += a[k] * b[k]
-    return total
-
-
-@njit(**_OPTIONS)
-def search_lists(
-    form, mixtures, bounds, firsts, asking, queries, quick_queries, centre, slack, scores, places
-):
-    """The best of some lists of rows for the queries that ask each, into heaps (queries, top).
-
-    List i is the rows bounds[i, 0] to bounds[i, 1]; asking[firsts[i]:firsts[i + 1]] are the numbers
-    of the queries that ask it. quick_queries (queries, topics) are in float32.
-    """
-    vector = np.empty(mixtures.shape[1], np.float32)
-    for i in range(bounds.shape[0]):
-        for row in range(bounds[i, 0], bounds[i, 1]):
-            mixture = mixtures[row]
-            _prepare(form, mixture, centre, vector)
-            for q in asking[firsts[i] : firsts[i + 1]]:
-                if _product(quick_queries[q], vector) >= scores[q, 0] - slack:
-                    score = careful(form, queries[q], mixture, centre)
-                    _replace_worst(scores[q], places[q], score, row)
+        row, vector = mixtures[rows[i]], out[i]
+        if form != CENTRED:
+            for k in range(_u(row.shape[0])):
+                vector[k] = np.sqrt(row[k])
+            continue
+        length = _length(row, centre)
+        scale = 1 / length if length > 0 else length
+        for k in range(_u(row.shape[0])):
+            vector[k] = (row[k] - centre[k]) * scale
 
 
 @njit(**_OPTIONS)

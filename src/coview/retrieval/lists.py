@@ -142,9 +142,9 @@ def nearest_in_lists(
 ) -> Best:
     """As `exact.nearest`, from a share of the lists of vectors."""
     top = min(top, len(vectors))
-    quick = queries.quick.astype(np.float32)
     if not len(queries):
         return no_answers(0, top)
+    quick = queries.quick.astype(vectors.dtype)
     near = [lists.near(query, top, share) for query in quick]
     which = np.repeat(np.arange(len(near)), [len(n) for n in near])
     bounds, firsts, asking = lists.by_list(np.concatenate(near), which)
