@@ -52,12 +52,12 @@ class BaseViewsModel(
         Topics, which are also the clusters of documents.
     init : str, fitted model, or ndarray of shape (documents, n_components) or (documents,)
         Where EM begins. "auto" (default) tries several starts for a few iterations and goes on with
-        the best objective; see `trace_.candidates`. By name: "random" topics; "kmeans" on
-        tf-idf weighted, length-normalised, concatenated views; "spectral" embedding of the
-        neighbour graph of those, "spectral_sum" of the sum of the views' graphs (up to 20,000
-        documents); "consensus" of k-means on each view; "naive_bayes" from the labelled
-        documents. Or given: the mixtures and topics of a fitted model; mixtures p(z|d); labels,
-        smoothed so that they can still change (-1: unknown).
+        the best objective; see `trace_.candidates`; with labels for every topic it is
+        "naive_bayes". By name: "random" topics; "kmeans" on tf-idf weighted, length-normalised,
+        concatenated views; "spectral" embedding of the neighbour graph of those, "spectral_sum"
+        of the sum of the views' graphs (up to 20,000 documents); "consensus" of k-means on each
+        view; "naive_bayes" from the labelled documents. Or given: the mixtures and topics of a
+        fitted model; mixtures p(z|d); labels, smoothed so that they can still change (-1: unknown).
     n_init : int, default=1
         Runs from different random starts; the one with the best objective is kept.
     max_iter : int, default=200

@@ -48,8 +48,16 @@ def test_few_labels_classify_the_rest(views):
         few[np.flatnonzero(views.labels == k)[:3]] = k
     found = TopicClassifier(MVPLSA(n_feature_topics=6, random_state=0)).fit(views, few)
     assert (found.labels_ == views.labels).mean() > 0.9
-    names = [name for name, _ in found.model_.trace_.candidates]
-    assert names == ["naive_bayes", "random"]
+    assert not tried(found.model_)  # the labels say where to begin: nothing to choose from
+
+
+def test_a_topic_without_labels_may_start_at_random(views):
+    few = np.where(views.labels < 2, views.labels, -1)
+    assert tried(MVPLSA(3, 6, random_state=0).fit(views, labels=few)) == ["naive_bayes", "random"]
+
+
+def tried(model):
+    return [name for name, _ in model.trace_.candidates]
 
 
 def test_a_view_split_at_random_is_several_views(views):

@@ -178,8 +178,10 @@ def _names(init, data, n_topics):
     if n_topics == 1:
         return ["random"]
     if data.labels is not None:
-        # only these know which topic is which
-        return ["naive_bayes", "random"]
+        # only these know which topic is which; where all topics have labels the objective is no
+        # judge: it may prefer a random start whose topics left their labels behind
+        every = len(np.unique(data.labels[data.labels >= 0])) == n_topics
+        return ["naive_bayes"] if every else ["naive_bayes", "random"]
     several = ["spectral_sum", "consensus"] if len(data.names) > 1 else []
     return ["kmeans", "kmeans", "kmeans", "spectral", *several, "random"]
 
