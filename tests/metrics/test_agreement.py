@@ -53,3 +53,20 @@ def test_views_without_common_documents_are_left_out(mixtures):
 def test_mixtures_of_different_shapes_are_refused(mixtures):
     with pytest.raises(ValueError, match=r"a \(30, 4\), b \(30, 3\)"):
         view_agreement({"a": mixtures["a"], "b": mixtures["b"][:, :3]})
+
+
+def test_what_is_no_mixture_is_refused_where_it_counts(mixtures):
+    present = np.ones((30, 3), bool)
+    present[0, 1] = False
+    mixtures["b"][0] = np.nan
+    assert np.isfinite(view_agreement(mixtures, present=present)).all()
+    with pytest.raises(ValueError, match="those of the view 'b' are not"):
+        view_agreement(mixtures)
+    with pytest.raises(ValueError, match="sum to one"):
+        view_agreement({"a": mixtures["a"] * 5, "c": mixtures["c"]})
+
+
+@pytest.mark.parametrize("present", [np.ones((1, 3), bool), np.ones((30, 3), int)])
+def test_a_mask_of_another_shape_or_kind_is_refused(mixtures, present):
+    with pytest.raises(ValueError, match=r"booleans of shape \(30, 3\)"):
+        view_agreement(mixtures, present=present)

@@ -53,3 +53,27 @@ def test_no_pair_together_in_both_scores_zero():
 def test_pairs_of_many_documents_do_not_overflow():
     labels = np.repeat([0, 1], 100_000)
     assert pairwise_f(labels, labels) == 1
+
+
+SCORES = [clustering_accuracy, nmi_max, nmi_mean, purity, pairwise_f, adjusted_rand]
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("pair", [([0, 0, 1], [0, 1]), ([], []), ([[0, 1]], [[0, 1]])])
+def test_labellings_of_different_documents_or_none_are_refused(score, pair):
+    with pytest.raises(ValueError, match="one entry for each of the same documents"):
+        score(*pair)
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("true", [[0, np.nan, 1], ["a", None, "b"]])
+def test_a_missing_label_is_no_class_of_its_own(score, true):
+    with pytest.raises(ValueError, match=r"labels_true must not lack a label.*at row 1"):
+        score(true, [0, 1, 1])
+    with pytest.raises(ValueError, match="labels_pred"):
+        score([0, 1, 1], true)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_one_cluster_of_one_class_is_found(score):
+    assert score(["a", "a"], [3, 3]) == 1

@@ -47,3 +47,32 @@ def test_a_mixture_equal_to_the_mean_is_similar_to_nothing():
 def test_ranks_count_ties_half():
     scores = np.array([[1.0, 1.0, 1.0], [0.0, 3.0, 2.0], [5.0, 4.0, 0.0]])
     assert match_ranks(scores).tolist() == [2, 1, 3]
+
+
+def test_whole_numbers_are_compared_like_others():
+    rows = np.array([[1, 0], [1, 1]])
+    for kind in ("hellinger", "cosine", "correlation", "jensen-shannon"):
+        expected = similarity(rows.astype(float), rows.astype(float), kind=kind)
+        np.testing.assert_array_equal(similarity(rows.tolist(), rows, kind=kind), expected)
+
+
+def test_a_row_of_zeros_is_similar_to_nothing():
+    rows = np.array([[0.0, 0.0], [0.5, 0.5]])
+    for kind in ("hellinger", "cosine", "jensen-shannon"):
+        assert similarity(rows, rows, kind=kind).round(12).tolist() == [[0, 0], [0, 1]]
+
+
+def test_what_is_no_mixture_is_named():
+    good = np.array([[0.5, 0.5]])
+    for bad in (np.nan, -0.1):
+        with pytest.raises(ValueError, match=r"gallery must be finite.*row 0, column 1"):
+            similarity(good, np.array([[0.5, bad]]))
+    assert similarity(good, np.array([[0.5, -0.5]]), kind="cosine") == pytest.approx(0)
+    with pytest.raises(ValueError, match=r"\(1, 2\) and \(1, 3\)"):
+        similarity(good, np.ones((1, 3)))
+
+
+def test_ranks_need_an_item_for_each_query():
+    for bad in (np.ones((3, 2)), np.full((2, 2), np.nan)):
+        with pytest.raises(ValueError, match="an item i for each query i"):
+            match_ranks(bad)

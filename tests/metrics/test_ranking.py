@@ -39,6 +39,19 @@ def test_the_first_ten_relevant_hits_by_hand():
     assert mean_average_precision(scores, ["a"], gallery) == pytest.approx(np.mean(at))
 
 
+def test_the_first_ten_ranks_by_hand():
+    gallery = ["b", "a", "b", "a"] + ["b"] * 6 + ["a"]  # relevant at 2, 4 and, too late, at 11
+    scores = -np.arange(11.0)[None]
+    found = mean_average_precision(scores, ["a"], gallery, kind="top_ten")
+    assert found == pytest.approx((1 / 2 + 2 / 4) / 2)
+
+
+def test_scores_without_a_sign_are_ordered_like_others():
+    scores = np.array([[3, 0, 2]], np.uint8)
+    assert average_precisions(scores, ["a"], ["b", "b", "a"]).tolist() == [1 / 2]
+    assert average_precisions(scores > 1, ["a"], ["b", "b", "a"]).tolist() == [1 / 2]
+
+
 def test_neither_kind_is_always_the_larger():
     good = np.array(["a"] * 10 + ["b"] * 20 + ["a"])  # ten hits at once, one far behind
     bad = np.array(["b"] * 10 + ["a"] * 30)  # misses first, then nothing but hits
@@ -52,7 +65,7 @@ def test_neither_kind_is_always_the_larger():
 
 
 def test_scores_are_those_of_explicit_loops(case):
-    readings = {"standard": "full", "first_ten": "first"}
+    readings = {"standard": "full", "first_ten": "first", "top_ten": "within"}
     for kind, reading in readings.items():
         expected = naive.mean_average_precision(*case, reading=reading)
         assert mean_average_precision(*case, kind=kind) == pytest.approx(expected)
@@ -93,7 +106,7 @@ def test_wrong_shapes_and_missing_numbers_are_refused(case):
     scores, queries, gallery = case
     with pytest.raises(ValueError, match=r"shape \(12, 40\), but there are labels for 40 queries"):
         mean_average_precision(scores, gallery, queries)
-    with pytest.raises(ValueError, match="kind must be one of 'standard', 'first_ten'"):
+    with pytest.raises(ValueError, match="kind must be one of 'standard', 'first_ten', 'top_ten'"):
         mean_average_precision(*case, kind="map")
     with pytest.raises(ValueError, match="at least one of each"):
         mean_average_precision(np.ones((0, 3)), [], [0, 1, 2])
@@ -102,3 +115,5 @@ def test_wrong_shapes_and_missing_numbers_are_refused(case):
         median_rank(scores)
     with pytest.raises(ValueError, match="belongs to each query"):
         median_rank(np.ones((3, 2)))
+    with pytest.raises(ValueError, match="an integer"):
+        median_rank(np.ones((2, 2)), [0.0, np.nan])

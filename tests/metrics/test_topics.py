@@ -68,3 +68,27 @@ def test_quality_leaves_out_documents_that_lack_the_view():
     assert found["a"]["coherence"] == topic_coherence(topics["a"], counts[:3])[0]
     assert found["a"]["coherence"] != topic_coherence(topics["a"], counts)[0]
     assert found["a"]["diversity"] == 1
+
+
+def test_a_view_that_no_document_has_has_no_coherence():
+    views = Views({"a": np.zeros((3, 2)), "b": np.ones((3, 1))})
+    found = topic_quality(SimpleNamespace(components_={"a": np.array([[0.5, 0.5]])}), views)
+    assert np.isnan(found["a"]["coherence"])
+    assert found["a"]["diversity"] == 1
+
+
+def test_topics_of_a_view_that_is_not_there_are_named():
+    model = SimpleNamespace(components_={"c": np.array([[0.5, 0.5]])})
+    with pytest.raises(ValueError, match=r"the views \['c'\]; the data have \['a'\]"):
+        topic_quality(model, Views({"a": np.ones((3, 2))}))
+
+
+def test_topics_must_be_a_matrix_of_numbers():
+    assert topic_coherence([[0.5, 0.5]], [[1, 1], [0, 1]]).tolist() == [0.0]
+    for bad in ([0.5, 0.5], [[0.5, np.nan]], np.ones((0, 2))):
+        with pytest.raises(ValueError, match=r"matrix \(topics, terms\) of finite numbers"):
+            topic_diversity(bad)
+
+
+def test_topics_without_words_have_no_diversity():
+    assert np.isnan(topic_diversity(np.zeros((2, 2))))

@@ -41,7 +41,9 @@ def view_agreement(
     check_choice("kind", kind, ["jensen_shannon", "argmax", "aligned"])
     rows = [np.asarray(m, float) for m in mixtures.values()]
     _check_shapes(dict(zip(mixtures, rows, strict=True)))
-    has = np.ones((len(rows[0]), len(rows)), bool) if present is None else np.asarray(present)
+    has = _check_present(present, (len(rows[0]), len(rows)))
+    for name, matrix, own in zip(mixtures, rows, has.T, strict=True):
+        _check_mixtures(name, matrix[own])
     measure = {"jensen_shannon": _jensen_shannon, "argmax": _argmax, "aligned": _aligned}[kind]
     agreement = np.eye(len(rows))
     for v, w in combinations(range(len(rows)), 2):
@@ -72,6 +74,26 @@ def _check_shapes(rows):
         raise ValueError(
             "mixtures must be matrices (documents, topics) of one shape for all views; found "
             f"{', '.join(f'{n} {s}' for n, s in shapes.items())}."
+        )
+
+
+def _check_present(present, shape):
+    if present is None:
+        return np.ones(shape, bool)
+    has = np.asarray(present)
+    if has.shape != shape or has.dtype != bool:
+        raise ValueError(
+            f"`present` must be booleans of shape {shape}, (documents, views); found {has.dtype} "
+            f"of shape {has.shape}."
+        )
+    return has
+
+
+def _check_mixtures(name, rows):
+    if len(rows) and not ((rows >= 0).all() and np.allclose(rows.sum(axis=1), 1, atol=1e-3)):
+        raise ValueError(
+            "Mixtures must be shares of topics that sum to one for each document; those of the "
+            f"view {name!r} are not."
         )
 
 

@@ -1,4 +1,10 @@
-"""Clusterings against classes."""
+"""Clusterings against classes.
+
+Every document needs a class and a cluster. Those without one are to be left out by the caller: a
+value that stands for "missing" would count as one more class.
+"""
+
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -16,7 +22,7 @@ def clustering_accuracy(labels_true, labels_pred) -> float:
     >>> clustering_accuracy([0, 0, 1, 1], [5, 5, 5, 2])
     0.75
     """
-    table = contingency_matrix(labels_true, labels_pred)
+    table = contingency_matrix(*_checked(labels_true, labels_pred))
     rows, columns = linear_sum_assignment(table, maximize=True)
     return float(table[rows, columns].sum() / table.sum())
 
@@ -32,7 +38,8 @@ def normalized_mutual_info(labels_true, labels_pred, *, normalizer: str = "max")
     """
     check_choice("normalizer", normalizer, ["max", "mean"])
     method = {"max": "max", "mean": "arithmetic"}[normalizer]
-    return float(normalized_mutual_info_score(labels_true, labels_pred, average_method=method))
+    pair = _checked(labels_true, labels_pred)
+    return float(normalized_mutual_info_score(*pair, average_method=method))
 
 
 def nmi_max(labels_true, labels_pred) -> float:
@@ -59,7 +66,7 @@ def purity(labels_true, labels_pred) -> float:
     >>> purity([0, 0, 1, 1], [5, 5, 5, 2])
     0.75
     """
-    table = contingency_matrix(labels_true, labels_pred)
+    table = contingency_matrix(*_checked(labels_true, labels_pred))
     return float(np.asarray(table).max(axis=0).sum() / table.sum())
 
 
@@ -72,8 +79,9 @@ def pairwise_f(labels_true, labels_pred) -> float:
     >>> pairwise_f([0, 0, 1, 1], [5, 5, 5, 2])
     0.4
     """
+    pair = _checked(labels_true, labels_pred)
     # ordered pairs, which count every unordered one twice
-    (_, together), (same_class, both) = pair_confusion_matrix(labels_true, labels_pred).tolist()
+    (_, together), (same_class, both) = pair_confusion_matrix(*pair).tolist()
     return float(2 * both / (2 * both + together + same_class)) if both else 0.0
 
 
@@ -83,4 +91,31 @@ def adjusted_rand(labels_true, labels_pred) -> float:
     >>> adjusted_rand([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
     """
-    return float(adjusted_rand_score(labels_true, labels_pred))
+    return float(adjusted_rand_score(*_checked(labels_true, labels_pred)))
+
+
+def _checked(labels_true: Any, labels_pred: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Both labellings as arrays: of one length, at least one document, nothing missing."""
+    true, pred = np.asarray(labels_true), np.asarray(labels_pred)
+    if true.ndim != 1 or true.shape != pred.shape or not len(true):
+        raise ValueError(
+            "labels_true and labels_pred must have one entry for each of the same documents, at "
+            f"least one; found the shapes {true.shape} and {pred.shape}."
+        )
+    for name, labels in (("labels_true", true), ("labels_pred", pred)):
+        missing = _missing(labels)
+        if missing:
+            row, label = missing[0]
+            raise ValueError(
+                f"{name} must not lack a label, found {label!r} at row {row}, counting from 0. "
+                "Leave documents without one out of both."
+            )
+    return true, pred
+
+
+def _missing(labels: np.ndarray) -> list[tuple[int, Any]]:
+    """Rows with None, or with NaN, which alone differs from itself."""
+    if labels.dtype.kind not in "fO":  # whole numbers and texts are always there
+        return []
+    pairs = enumerate(labels.tolist())
+    return [(row, label) for row, label in pairs if label is None or label != label]

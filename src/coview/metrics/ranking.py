@@ -5,10 +5,12 @@ relevant ones, the precision at the i-th of these is i / r_i, and
 
     average precision, "standard"      the mean of i / r_i over all relevant items
     average precision, "first_ten"     the mean over the first ten (all, where there are fewer)
+    average precision, "top_ten"       the mean over those with r_i <= 10
 
 "first_ten" is the measure of Wang et al. (2016): "the mean precision value for the top 10
-relevant retrievals". Either of the two may be the larger; their figures cannot be compared. Equal
-scores are ranked by index; a query to which nothing is relevant scores 0.
+relevant retrievals"; "top_ten" is another way to read that. Any of the three may be the largest;
+their figures cannot be compared. Equal scores are ranked by index; a query to which nothing is
+relevant (among the first ten answers, for "top_ten") scores 0.
 """
 
 import numpy as np
@@ -29,8 +31,9 @@ def average_precisions(
         Larger is closer, as from `similarity`.
     query_labels, gallery_labels : array-like of shape (n_queries,), (n_gallery,)
         Classes.
-    kind : {"standard", "first_ten"}, default="standard"
-        Over all relevant items, or over the first ten.
+    kind : {"standard", "first_ten", "top_ten"}, default="standard"
+        Over all relevant items, over the first ten of them, or over those among the first ten
+        answers.
 
     Returns
     -------
@@ -42,9 +45,11 @@ def average_precisions(
     >>> average_precisions(scores, ["a"], ["a", "b", "a", "b"])  # mean of 1/1 and 2/3
     array([0.83333333])
     """
-    check_choice("kind", kind, ["standard", "first_ten"])
-    most = None if kind == "standard" else 10
+    check_choice("kind", kind, ["standard", "first_ten", "top_ten"])
+    most = 10 if kind == "first_ten" else None
     pieces = _hits(scores, query_labels, gallery_labels)
+    if kind == "top_ten":
+        pieces = (hits[:, :10] for hits in pieces)
     return np.concatenate([_mean_precision(hits, most) for hits in pieces])
 
 
@@ -87,11 +92,11 @@ def median_rank(scores: np.ndarray, partners=None) -> float:
     """
     scores = _checked(scores)
     partners = np.arange(len(scores)) if partners is None else np.asarray(partners)
-    known = partners.shape == (len(scores),)
+    known = partners.shape == (len(scores),) and partners.dtype.kind in "iu"
     if not known or partners.min() < 0 or partners.max() >= scores.shape[1]:
         raise ValueError(
-            f"{len(scores)} queries, {scores.shape[1]} items: `partners` must give the number of "
-            "the item that belongs to each query."
+            f"{len(scores)} queries, {scores.shape[1]} items: `partners` must give the number "
+            "(an integer) of the item that belongs to each query."
         )
     own = scores[np.arange(len(scores)), partners][:, None]
     better, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1) - 1
@@ -99,7 +104,9 @@ def median_rank(scores: np.ndarray, partners=None) -> float:
 
 
 def _checked(scores):
+    # floats: whole numbers without a sign cannot be negated, which is how they are ordered
     scores = np.asarray(scores)
+    scores = scores if scores.dtype.kind == "f" else scores.astype(float)
     if scores.ndim != 2 or 0 in scores.shape:
         raise ValueError(
             "scores must be a matrix (queries, gallery) with at least one of each; found the "

@@ -51,19 +51,20 @@ def topic_coherence(p_w_z: np.ndarray, counts: Any, *, top: int = 10) -> np.ndar
     array([ 1., -1.])
     """
     check_int("top", top, 2)
+    p_w_z = _checked(p_w_z)
     occurs = _occurrences(counts, p_w_z.shape[1])
     return np.array([_mean_npmi(occurs[:, words]) for words in _top_words(p_w_z, top)])
 
 
 def topic_diversity(p_w_z: np.ndarray, *, top: int = 10) -> float:
-    """Share of different words among the `top` most probable of every topic.
+    """Share of different words among the `top` most probable of every topic; NaN without words.
 
     >>> topic_diversity(np.array([[0.6, 0.4, 0.0], [0.0, 0.4, 0.6]]), top=2)
     0.75
     """
     check_int("top", top, 1)
-    words = np.concatenate(_top_words(p_w_z, top))
-    return float(len(np.unique(words)) / len(words))
+    words = np.concatenate(_top_words(_checked(p_w_z), top))
+    return float(len(np.unique(words)) / len(words)) if len(words) else np.nan
 
 
 def topic_quality(model: Any, views: Any, *, top: int = 10) -> dict[str, dict[str, float]]:
@@ -73,7 +74,8 @@ def topic_quality(model: Any, views: Any, *, top: int = 10) -> dict[str, dict[st
     ----------
     model : fitted model with `components_`
     views : Views
-        Documents to look for the words in. Those that lack a view have no say there.
+        Documents to look for the words in. Those that lack a view have no say there; the
+        coherence of a view that none has is NaN.
     top : int, default=10
 
     Returns
@@ -89,16 +91,35 @@ def topic_quality(model: Any, views: Any, *, top: int = 10) -> dict[str, dict[st
     >>> sorted(quality), sorted(quality["text"])
     (['image', 'text'], ['coherence', 'diversity'])
     """
+    unknown = [name for name in model.components_ if name not in views.names]
+    if unknown:
+        raise ValueError(
+            f"The model has topics of the views {unknown}; the data have {list(views.names)}."
+        )
     found = {}
     for name, p_w_z in model.components_.items():
-        has = views.present[:, views.names.index(name)]
-        coherence = topic_coherence(p_w_z, views[name][np.flatnonzero(has)], top=top)
-        known = coherence[~np.isnan(coherence)]
+        rows = np.flatnonzero(views.present[:, views.names.index(name)])
         found[name] = {
-            "coherence": float(known.mean()) if len(known) else np.nan,
+            "coherence": _mean_coherence(p_w_z, views[name][rows], top) if len(rows) else np.nan,
             "diversity": topic_diversity(p_w_z, top=top),
         }
     return found
+
+
+def _mean_coherence(p_w_z, counts, top):
+    coherence = topic_coherence(p_w_z, counts, top=top)
+    known = coherence[~np.isnan(coherence)]
+    return float(known.mean()) if len(known) else np.nan
+
+
+def _checked(p_w_z):
+    topics = np.asarray(p_w_z)
+    if topics.ndim != 2 or 0 in topics.shape or not np.isfinite(topics).all():
+        raise ValueError(
+            "Topics must be a matrix (topics, terms) of finite numbers, with at least one of each; "
+            f"found the shape {topics.shape}, or numbers that are not finite."
+        )
+    return topics
 
 
 def _top_words(p_w_z, top):
