@@ -106,6 +106,12 @@ def test_a_parameter_that_no_run_has_is_named():
         SensitivityDisplay.from_results(sensitivity(), x="exponent")
 
 
+def test_why_nothing_could_be_drawn_is_said():
+    failed = [Run("a", "m", "m", {"strength": 1}, 0, error="ValueError: no luck")]
+    with pytest.raises(ValueError, match="1 run failed; the first said: ValueError: no luck"):
+        SensitivityDisplay.from_results(Results(failed))
+
+
 def test_shares_of_labels_are_in_per_cent():
     made = [
         Run("a", "nb", "nb", {}, 0, rate=r, values={"": {"accuracy": 0.5}}) for r in (0.01, 0.05)

@@ -29,13 +29,13 @@ def _clusterers(start: Mapping[str, Any]) -> list[Entry]:
     return [
         Entry("plsa-concat", "conc-PLSA", start),
         Entry("fusion-lm", "Fusion-LM", start),
-        Entry("voted", "voted-PLSA", start),
+        Entry("voted", "voted-PLSA", {**start, "signatures": "frequent"}),
         Entry("voted", GREEDY, {**start, "signatures": "greedy"}),
         *(Entry("plsa", label, start, views=[view]) for view, label in SINGLE.items()),
         Entry("plsa-best", HONEST, start),
         Entry("link", "LinkPLSA", start),
         Entry("spectral", "Spectral"),
-        Entry("first-stage", FIRST, start),
+        Entry("first-stage", FIRST, {**start, "signatures": "frequent"}),
         Entry("first-stage", FIRST_GREEDY, {**start, "signatures": "greedy"}),
     ]
 
@@ -43,8 +43,8 @@ def _clusterers(start: Mapping[str, Any]) -> list[Entry]:
 def plans(quick: bool) -> dict[str, Plan]:
     """Random starts as in the paper, and ours."""
     return {
-        "random": Plan([REUTERS], _clusterers({"init": "random"}), seeds=1 if quick else 10),
-        "ours": Plan([REUTERS], _clusterers({}), seeds=1 if quick else 10),
+        "random": Plan([REUTERS], _clusterers({"init": "random"}), seeds=1 if quick else 20),
+        "ours": Plan([REUTERS], _clusterers({}), seeds=1 if quick else 20),
     }
 
 

@@ -33,7 +33,6 @@ CHANGES: dict[str, dict] = {
     "150 iterations": {"tol": 0.0},
     "20 iterations": {"tol": 0.0, "max_iter": 20},
     "views balanced": {"view_weights": "balanced"},
-    "start by trial (auto)": {"init": "auto"},
     "random start": {"init": "random"},
 }
 STEPS = {

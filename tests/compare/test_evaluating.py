@@ -5,6 +5,7 @@ import pytest
 
 from coview import LinkPLSA, TopicClassifier, Views
 from coview.compare import evaluate
+from coview.compare.cluster import clustering_metrics
 from coview.metrics import (
     clustering_accuracy,
     mean_view_agreement,
@@ -44,6 +45,17 @@ def test_labels_may_be_given_and_may_be_missing(fitted):
     truth[:30] = None
     accuracy = clustering_accuracy(views.labels[30:], fitted.predict(views)[30:])
     assert evaluate(fitted, views, truth)["clusters"]["accuracy"] == pytest.approx(accuracy)
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [(np.zeros(50, int), "one entry for each of 60 documents"), (np.full(60, np.nan), "found nan")],
+)
+def test_labels_of_other_documents_or_none_are_refused(fitted, labels, words):
+    with pytest.raises(ValueError, match=words):
+        evaluate(fitted, small_views(), labels)
+    with pytest.raises(ValueError, match="50 labels cannot be compared"):
+        clustering_metrics(np.zeros(50, int), fitted.labels_)
 
 
 def test_some_of_the_views_will_do(fitted):

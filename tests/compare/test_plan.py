@@ -92,6 +92,8 @@ def test_parameters_that_are_no_plain_data_are_refused():
         ({"models": [{"label": "x"}]}, "lacks its name"),
         ({"models": [{"name": "link", "datasets": ["z"]}]}, "names the data sets z"),
         ({"datasets": [{"name": "a", "steps": ["log"]}]}, "steps must be of"),
+        ({"metrics": ["acuracy"]}, "no metric 'acuracy'. It has accuracy, nmi_max"),
+        ({"metrics": ["map_standard"]}, "The task 'cluster' has no metric"),
     ],
 )
 def test_a_wrong_plan_is_refused_in_words(changes, words):

@@ -71,6 +71,22 @@ def test_the_metrics_of_the_plan_are_what_the_csv_holds(tmp_path):
     assert Results.from_csv(tmp_path / "r.csv").measured() == ("purity",)
 
 
+def test_a_run_without_the_metrics_of_the_plan_keeps_its_time(tmp_path):
+    Results(some_runs().runs, metrics=["seconds"]).to_csv(tmp_path / "r.csv")
+    back = Results.from_csv(tmp_path / "r.csv")
+    assert len(back) == len(some_runs())
+    assert back.measured() == ()
+
+
+@pytest.mark.parametrize(("old", "new"), [("{}", "{"), (",0,", ",zero,"), (",0.5,", ",half,")])
+def test_a_damaged_line_is_named(tmp_path, old, new):
+    path = tmp_path / "r.csv"
+    Results(runs("m", [0.5])).to_csv(path)
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.raises(ValueError, match="Line 2 of .* is damaged"):
+        Results.from_csv(path)
+
+
 def test_another_csv_is_refused(tmp_path):
     (tmp_path / "r.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match="lacks the columns dataset"):

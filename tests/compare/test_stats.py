@@ -61,6 +61,10 @@ def test_the_least_p_value_is_reached_when_all_differences_have_one_sign(n):
     assert paired_test(np.arange(n) + 1.5, np.zeros(n)) == pytest.approx(least_p(n))
 
 
+def test_a_single_pair_can_show_nothing():
+    assert least_p(1, test="t") == least_p(1) == 1
+
+
 def test_holm_worked_by_hand():
     # sorted .005 .011 .02 .04 .13 times 5 4 3 2 1: .025 .044 .06 .08 .13
     p = [0.04, 0.005, 0.13, 0.011, 0.02]

@@ -85,6 +85,20 @@ def test_too_few_runs_are_said_and_only_the_best_is_bold():
     assert "3 runs are too few for a Wilcoxon signed-rank test, which would need 6" in table
 
 
+def test_one_run_is_too_few_for_any_test():
+    results = Results([*runs("a", [0.5]), *runs("b", [0.4])])
+    assert "1 run is too few for a Wilcoxon signed-rank test" in results.table("accuracy")
+    table = results.table("accuracy", test="t")
+    assert "1 run is too few for a t-test, which would need 2" in table
+    assert "do not differ" not in table
+
+
+def test_a_metric_that_nobody_knows_is_refused_and_one_that_was_not_taken_is_said():
+    with pytest.raises(ValueError, match="no metric 'acuracy'. Measured were accuracy"):
+        fixed_results().table("acuracy")
+    assert "not measured: no purity" in fixed_results().table("purity")
+
+
 def test_equal_means_are_both_bold_without_a_test():
     results = Results([*runs("a", [0.5, 0.6]), *runs("b", [0.6, 0.5])])
     assert results.table("accuracy", test=None).count("**") == 4

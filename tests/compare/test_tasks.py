@@ -38,6 +38,23 @@ def test_data_without_labels_have_the_measures_that_need_none():
     assert "accuracy" not in found.values[""]
 
 
+def test_the_number_of_topics_may_be_a_grid():
+    grid = Entry("link", params=QUICK, grid={"n_components": [2, 4]})
+    results = run(Plan(["small"], [grid], seeds=1), n_jobs=1, data=given())
+    assert not results.failures
+    by_hand = LinkPLSA(4, random_state=0, **QUICK).fit(small_views()).objective_
+    assert results.scores("objective", by=["n_components"])[(4,)] == [pytest.approx(by_hand)]
+
+
+def test_a_view_that_no_document_has_costs_no_measure():
+    views = Views(
+        {**small_views().matrices, "none": np.zeros((60, 4))}, labels=small_views().labels
+    )
+    (found,) = run(Plan(["own"], [LINK], seeds=1), n_jobs=1, data={"own": views}).runs
+    assert not found.error
+    assert {"accuracy", "coherence", "diversity"} <= set(found.values[""])
+
+
 def test_data_without_labels_need_a_number_of_topics():
     views = Views(dict(small_views().matrices))
     (found,) = run(Plan(["plain"], [LINK], seeds=1), n_jobs=1, data={"plain": views}).runs

@@ -83,7 +83,7 @@ def test_another_estimator_can_vote(views):
     model = VotedPLSA(3, voter=Voter(3, random_state=0), random_state=0).fit(views)
     shares = (Voter(3, random_state=0).fit_transform(m) for m in views.matrices.values())
     patterns = list(zip(*(map(int, p.argmax(axis=1)) for p in shares), strict=True))
-    chosen = naive.signatures(patterns, 3, "frequent")
+    chosen = naive.signatures(patterns, 3, "greedy")
     assert model.signatures_ == [pattern for pattern, _ in chosen]
     np.testing.assert_array_equal(model.preassigned_, naive.preassign(patterns, chosen))
 

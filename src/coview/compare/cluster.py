@@ -11,6 +11,7 @@ from coview.compare.making import make, task_of, topics_for, visible
 from coview.compare.outcome import Outcome, timed
 from coview.compare.preparing import Preparation
 from coview.compare.sampling import has_label
+from coview.data.show import plural
 from coview.data.views import Views
 
 
@@ -34,6 +35,11 @@ def clustering_metrics(truth: Any, found: np.ndarray) -> dict[str, float]:
 
     if truth is None or not has_label(truth).any():
         return {}
+    if len(truth) != len(found):
+        raise ValueError(
+            f"{plural(len(truth), 'label')} cannot be compared with the clusters of "
+            f"{plural(len(found), 'document')}: give one for each."
+        )
     rows = np.flatnonzero(has_label(truth))
     classes = np.unique(np.array(np.asarray(truth)[rows].tolist()), return_inverse=True)[1]
     measures = {
@@ -62,13 +68,18 @@ def _topic_measures(model, views):
 
     quality = topic_quality(model, views).values()
     found = {
-        "coherence": float(np.mean([q["coherence"] for q in quality])),
-        "diversity": float(np.mean([q["diversity"] for q in quality])),
+        name: _mean_of_known([q[name] for q in quality]) for name in ("coherence", "diversity")
     }
     mixtures = model.view_doc_topic_
     if len({id(theta) for theta in mixtures.values()}) > 1:  # a shared one agrees with itself
         found["agreement"] = mean_view_agreement(mixtures, present=views.present)
     return found
+
+
+def _mean_of_known(values):
+    """Mean over the views where it could be measured; NaN if that is none."""
+    known = [value for value in values if np.isfinite(value)]
+    return float(np.mean(known)) if known else np.nan
 
 
 def iterations(model: Any) -> int | None:

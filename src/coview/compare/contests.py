@@ -20,13 +20,16 @@ class Contest:
         The one with the best mean, and those tied with it.
     n_compared : int
         How many the best one was compared with.
-    too_few, needed : int
-        Runs, where they are too few for the test, and how many would do.
+    too_few : bool
+        Whether the runs are too few for the test.
+    n_pairs, needed : int
+        Runs that two models have in common, and how many would do; where they are too few.
     """
 
     best: set[str] = field(default_factory=set)
     n_compared: int = 0
-    too_few: int = 0
+    too_few: bool = False
+    n_pairs: int = 0
     needed: int = 0
 
 
@@ -56,8 +59,9 @@ def _add_ties(found, honest, best, others, test, alpha):
     pairs = [honest[best].paired(honest[name]) for name in others]
     n_pairs = min(len(first) for first, _ in pairs)
     if len(others) * least_p(n_pairs, test=test) > alpha:
-        found.too_few = n_pairs  # nothing could differ: a tie would say nothing
-        found.needed = enough_pairs(len(others), alpha)
+        # nothing could differ: a tie would say nothing
+        found.needed = enough_pairs(len(others), alpha, test=test)
+        found.too_few, found.n_pairs = True, n_pairs
         return
     corrected = holm([paired_test(*pair, test=test) for pair in pairs])
     found.best |= {name for name, p in zip(others, corrected, strict=True) if p > alpha}

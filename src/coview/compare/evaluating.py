@@ -10,6 +10,7 @@ import numpy as np
 
 from coview.compare.cluster import clustering_metrics
 from coview.compare.sampling import has_label
+from coview.data.validate import check_labels
 from coview.data.views import Views
 from coview.data.vocabulary import match_features
 from coview.metrics import topic_coherence, topic_diversity, view_agreement
@@ -48,7 +49,7 @@ def evaluate(model: Any, views: Views, labels: Any = None, *, top: int = 10) -> 
     (['text, image'], ['coherence', 'diversity'])
     """
     inner = getattr(model, "model_", model)
-    truth = views.labels if labels is None else np.asarray(labels)
+    truth = views.labels if labels is None else check_labels(labels, len(views))
     names = [name for name in inner.view_names_ if name in views.names]
     known = views.select(*names).with_labels(None)
     return {

@@ -9,6 +9,7 @@ import numpy as np
 from coview.compare.grouping import Axes, grouped
 from coview.compare.measures import measure
 from coview.compare.results import Results
+from coview.data.show import plural
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,16 @@ def lines_of(results: Results, x: str, metric: str, part: str | None = None) -> 
     if not any(len(line.x) for line in found.values()):
         raise ValueError(
             f"No run has both {metric!r} and a number for {x!r}. Measured: "
-            f"{', '.join(results.measured()) or 'nothing'}."
+            f"{', '.join(results.measured()) or 'nothing'}.{_failures(results)}"
         )
     return found
+
+
+def _failures(results):
+    failed = results.failures
+    if not failed:
+        return ""
+    return f" {plural(len(failed), 'run')} failed; the first said: {failed[0].error}"
 
 
 def _line(groups, scale):

@@ -23,7 +23,7 @@ def make(entry: Mapping[str, Any], n_components: int, seed: int, given: Makers) 
     entry : dict
         An `Entry` as a dict.
     n_components : int
-        Topics where the entry names no other number.
+        Topics where the entry names no other number, itself or among its parameters (in a grid).
     seed : int
     given : dict
         Factories that the caller of `run` gave, by name: called with n_components, random_state
@@ -32,9 +32,9 @@ def make(entry: Mapping[str, Any], n_components: int, seed: int, given: Makers) 
     params = dict(entry["params"])
     if entry["oracle"] and entry["name"].endswith("-best"):
         params["oracle"] = True
-    if entry["n_components"] is not None:
-        n_components = entry["n_components"]
-    made = _maker(entry["name"], given)(n_components, random_state=seed, **params)
+    own = params.pop("n_components", entry["n_components"])
+    topics = n_components if own is None else own
+    made = _maker(entry["name"], given)(topics, random_state=seed, **params)
     _limit_threads(made, params)
     return made
 
@@ -84,7 +84,7 @@ def n_classes(views: Views) -> int | None:
 
 def topics_for(entry: Mapping[str, Any], views: Views) -> int:
     """The number of topics: the entry's, or that of the classes."""
-    found = entry["n_components"] or n_classes(views)
+    found = entry["params"].get("n_components") or entry["n_components"] or n_classes(views)
     if not found:
         raise ValueError("n_components is needed where the data have no labels.")
     return found

@@ -1,5 +1,6 @@
 """What tables and plots need to know of a metric: its name, whether more is better, its scale."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -61,6 +62,45 @@ def measure(name: str) -> Measure:
     ('NMI (max)', 'my own')
     """
     return MEASURES.get(name) or Measure(name.replace("_", " "))
+
+
+_ALWAYS = ("seconds", "iterations", "documents")
+_TOPICS = ("objective", "agreement", "coherence", "diversity")
+OF_TASK = {
+    "cluster": (
+        *("accuracy", "nmi_max", "nmi_mean", "purity", "pairwise_f", "adjusted_rand"),
+        *(*_TOPICS, *_ALWAYS),
+    ),
+    "classify": ("accuracy", "macro_f1", "labelled", *_ALWAYS),
+    "retrieve": ("map_first_ten", "map_standard", "precision_at_10", "median_rank", *_ALWAYS),
+}
+
+
+def check_of_task(names: Iterable[str], task: str) -> None:
+    """Refuse metrics that the runs of a task do not have, before there are any.
+
+    >>> check_of_task(["purity"], "retrieve")
+    Traceback (most recent call last):
+        ...
+    ValueError: The task 'retrieve' has no metric 'purity'. It has map_first_ten, map_standard, \
+precision_at_10, median_rank, seconds, iterations, documents.
+    """
+    unknown = [name for name in names if name not in OF_TASK[task]]
+    if unknown:
+        raise ValueError(
+            f"The task {task!r} has no metric {', '.join(map(repr, unknown))}. It has "
+            f"{', '.join(OF_TASK[task])}."
+        )
+
+
+def check_measured(names: Iterable[str], measured: Sequence[str]) -> None:
+    """Refuse names that nobody knows; a known one that was not measured is said in the table."""
+    unknown = [name for name in names if name not in MEASURES and name not in measured]
+    if unknown and measured:
+        raise ValueError(
+            f"There is no metric {', '.join(map(repr, unknown))}. Measured were "
+            f"{', '.join(measured)}."
+        )
 
 
 def check_comparable(names: list[str]) -> None:

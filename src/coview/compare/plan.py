@@ -13,6 +13,8 @@ from hashlib import sha256
 from itertools import product
 from typing import Any
 
+from coview.compare.measures import check_of_task
+
 TASKS = ("cluster", "classify", "retrieve")
 SAMPLINGS = ("uniform", "stratified")
 SPLITS = ("publisher", "random")
@@ -230,6 +232,7 @@ class Plan:
                 f"them there and only there. Found the task {self.task!r}, label_rates "
                 f"{list(self.label_rates)}."
             )
+        check_of_task(self.metrics, self.task)
         labels = [d.label for d in self.datasets]
         if len(set(labels)) < len(labels):
             raise ValueError(f"Two data sets have the same label: {', '.join(labels)}.")

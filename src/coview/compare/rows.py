@@ -1,6 +1,7 @@
 """Results as a CSV file: tidy rows, sorted, the same bytes for the same results.
 
-One row for each run, part and metric; a run that failed has one row with its error. Rows are in the
+One row for each run, part and metric; a run that failed, or has none of the metrics, has one row
+with its error or its time. Rows are in the
 order of their contents, not of their making. `times=False` leaves out the column of seconds, which
 no second run repeats.
 """
@@ -71,12 +72,14 @@ def _rows(run: Run, wanted: list[str]) -> Iterator[dict[str, str]]:
         "versions": run.versions,
         "error": run.error,
     }
-    if run.error or not run.values:
-        yield {**common, "part": "", "metric": "", "value": ""}
-    for part, values in run.values.items():
-        for metric, value in values.items():
-            if not wanted or metric in wanted:
-                yield {**common, "part": part, "metric": metric, "value": _text(value)}
+    rows = [
+        {**common, "part": part, "metric": metric, "value": _text(value)}
+        for part, values in run.values.items()
+        for metric, value in values.items()
+        if not wanted or metric in wanted
+    ]
+    # without a value there is still the run, with its time or its error
+    yield from rows or [{**common, "part": "", "metric": "", "value": ""}]
 
 
 def _text(number: Any) -> str:
@@ -95,7 +98,12 @@ def read_csv(path: str | os.PathLike[str]) -> tuple[Run, ...]:
             )
         found: dict[tuple, dict[str, Any]] = {}
         for row in reader:
-            _add(found, row)
+            try:
+                _add(found, row)
+            except (ValueError, TypeError) as error:
+                raise ValueError(
+                    f"Line {reader.line_num} of {path} is damaged: {error}."
+                ) from error
     return tuple(Run(**fields) for fields in found.values())
 
 

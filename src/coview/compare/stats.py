@@ -83,16 +83,18 @@ def least_p(n_pairs: int, *, test: str = "wilcoxon") -> float:
     >>> least_p(5), least_p(6)
     (0.0625, 0.03125)
     """
+    if n_pairs < 2:
+        return 1.0
     return 2.0 ** (1 - n_pairs) if test == "wilcoxon" else 0.0
 
 
-def enough_pairs(n_comparisons: int, alpha: float) -> int:
-    """Pairs with which the signed-rank test can reach the level, corrected by Holm's method.
+def enough_pairs(n_comparisons: int, alpha: float, *, test: str = "wilcoxon") -> int:
+    """Pairs with which the test can reach the level, corrected by Holm's method.
 
-    >>> enough_pairs(1, 0.05), enough_pairs(4, 0.05)
-    (6, 8)
+    >>> enough_pairs(1, 0.05), enough_pairs(4, 0.05), enough_pairs(4, 0.05, test="t")
+    (6, 8, 2)
     """
-    return next(n for n in range(2, 1000) if n_comparisons * least_p(n) <= alpha)
+    return next(n for n in range(2, 1000) if n_comparisons * least_p(n, test=test) <= alpha)
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 from coview.compare.contests import Contest, contest
 from coview.compare.formats import Text, write
 from coview.compare.grouping import Axes, Group, grouped
-from coview.compare.measures import check_comparable, measure
+from coview.compare.measures import check_comparable, check_measured, measure
 from coview.compare.results import Results
 from coview.compare.stats import bootstrap_interval
 from coview.data.show import plural
@@ -101,6 +101,7 @@ def table(
     check_real("alpha", alpha, 0, 1)
     style = Style(digits, percent, spread, test, alpha, format == "text")
     names = _metrics(results, metric)
+    check_measured(names, results.measured())
     axes = Axes.of(results, rows, columns, part, missing or {})
     groups = {
         (row, column, name): group
@@ -234,9 +235,9 @@ def _what_is_bold(contests, style):
     )
     lines = [f"{mark}: the best mean{ties if tied else ''}."]
     if few:
-        worst = min(few, key=lambda c: c.too_few)
+        worst = min(few, key=lambda c: c.n_pairs)
         lines.append(
-            f"{plural(worst.too_few, 'run')} are too few for a {test}, which would need "
-            f"{worst.needed}: there only the best mean is marked."
+            f"{plural(worst.n_pairs, 'run')} {'is' if worst.n_pairs == 1 else 'are'} too few for a "
+            f"{test}, which would need {worst.needed}: there only the best mean is marked."
         )
     return lines

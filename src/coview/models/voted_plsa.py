@@ -2,7 +2,9 @@ r"""VotedPLSA: views vote, agreeing documents prime a clustering of all (Kim et 
 
 Stage one. A PLSA for each view assigns every document to a topic of the view; the tuple of the V
 topics is the document's voting pattern. The C patterns that most documents share are the cluster
-signatures. Topics of different views need not correspond: patterns are compared with patterns only.
+signatures, without those whose documents a more frequent one already claims: they would cut one
+group in two. Topics of different views need not correspond: patterns are compared with patterns
+only.
 
 A document with at least V - 1 votes in common with a signature (both votes when V = 2) is assigned
 to its cluster beforehand; of several signatures the one with most votes in common, then the larger
@@ -52,8 +54,9 @@ class VotedPLSA(BaseViewsModel):
         What clusters each view: an estimator with `fit` and `predict_proba` that takes a sparse
         matrix. None: a PLSA with this model's parameters. One without a `random_state` of its own
         gets the seed of the fit.
-    signatures : {"frequent", "greedy"}, default="frequent"
-        The most frequent patterns, or without those that a more frequent one already claims.
+    signatures : {"greedy", "frequent"}, default="greedy"
+        The most frequent patterns without those that a more frequent one already claims, or
+        ("frequent") with them.
     init, n_init, max_iter, tol, view_weights, scaling, assign, dtype, random_state, n_jobs, verbose
         As in every model: see :class:`coview.base.BaseViewsModel`.
 
@@ -92,7 +95,7 @@ class VotedPLSA(BaseViewsModel):
         n_components: int = 10,
         *,
         voter: Any = None,
-        signatures: str = "frequent",
+        signatures: str = "greedy",
         init: Any = "auto",
         n_init: int = 1,
         max_iter: int = 200,
@@ -124,7 +127,7 @@ class VotedPLSA(BaseViewsModel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("signatures", self.signatures, ["frequent", "greedy"])
+        check_choice("signatures", self.signatures, ["greedy", "frequent"])
         if self.voter is not None and not hasattr(self.voter, "predict_proba"):
             raise ValueError(f"voter must have predict_proba; got {self.voter!r}.")
 
@@ -220,7 +223,7 @@ def votes_needed(n_views: int) -> int:
     return n_views - 1 if n_views >= 3 else n_views
 
 
-def signatures(votes: np.ndarray, n_clusters: int, rule: str = "frequent") -> list[Signature]:
+def signatures(votes: np.ndarray, n_clusters: int, rule: str) -> list[Signature]:
     """The most frequent complete patterns, largest first, equal ones in lexicographic order."""
     complete = votes[(votes >= 0).all(axis=1)]
     patterns, sizes = np.unique(complete, axis=0, return_counts=True)
