@@ -83,7 +83,7 @@ def test_a_damaged_line_is_named(tmp_path, old, new):
     path = tmp_path / "r.csv"
     Results(runs("m", [0.5])).to_csv(path)
     path.write_text(path.read_text().replace(old, new, 1))
-    with pytest.raises(ValueError, match="Line 2 of .* is damaged"):
+    with pytest.raises(ValueError, match=r"Line 2 of .* is damaged"):
         Results.from_csv(path)
 
 

@@ -94,7 +94,7 @@ def test_one_run_is_too_few_for_any_test():
 
 
 def test_a_metric_that_nobody_knows_is_refused_and_one_that_was_not_taken_is_said():
-    with pytest.raises(ValueError, match="no metric 'acuracy'. Measured were accuracy"):
+    with pytest.raises(ValueError, match=r"no metric 'acuracy'\. Measured were accuracy"):
         fixed_results().table("acuracy")
     assert "not measured: no purity" in fixed_results().table("purity")
 
