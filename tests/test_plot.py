@@ -106,6 +106,12 @@ def test_a_parameter_that_no_run_has_is_named():
         SensitivityDisplay.from_results(sensitivity(), x="exponent")
 
 
+def test_one_label_with_and_without_the_parameter_is_no_line():
+    both = sensitivity() + Results([Run("a", "m", "MGGM", {}, 0, values={"": {"accuracy": 0.1}})])
+    with pytest.raises(ValueError, match="Some runs of 'MGGM' have 'strength' and some have not"):
+        SensitivityDisplay.from_results(both)
+
+
 def test_why_nothing_could_be_drawn_is_said():
     failed = [Run("a", "m", "m", {"strength": 1}, 0, error="ValueError: no luck")]
     with pytest.raises(ValueError, match="1 run failed; the first said: ValueError: no luck"):

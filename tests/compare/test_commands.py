@@ -5,7 +5,7 @@ import json
 import pytest
 
 from coview.compare import Plan, Results, write_plan
-from tests.command import coview, failing, working
+from tests.command import coview, failing, inside, working
 from tests.compare.helpers import small_views
 
 
@@ -15,7 +15,7 @@ def folder(tmp_path):
     return tmp_path / "mine"
 
 
-QUICK = ("--models", "kmeans,nb", "--task", "classify", "--rates", "0.2,0.4", "--seeds", 2)
+QUICK = ("--models", "nb", "--task", "classify", "--rates", "0.2,0.4", "--seeds", 2)
 
 
 def compare(*args):
@@ -48,7 +48,7 @@ def test_a_plan_is_run_from_its_file(folder, tmp_path):
 
 
 def test_classification_has_a_column_for_each_share(folder):
-    out = working("compare", folder, *QUICK[2:], "--models", "nb", "--jobs", 1, "--table", "latex")
+    out = compare(folder, *QUICK, "--table", "latex")
     assert r"model & 0.2 & 0.4 \\" in out
 
 
@@ -58,12 +58,19 @@ def test_a_search_has_a_column_for_each_direction(folder):
 
 
 def test_what_failed_is_in_the_table(folder):
-    out = compare(folder, *QUICK)
-    assert "not measured: ValueError: kmeans takes no labels" in out
+    args = (folder, "--use", "text", "--models", "kmeans,cca", "--seeds", 1, "--jobs", 1)
+    code, out, said = inside("compare", *args)
+    assert code == 0
+    assert "not measured: ValueError: CCAClustering relates views" in out
+    # in full, for which the table has no room, and once
+    assert said.count("cca failed on mine: ValueError: CCAClustering relates views") == 1
+    assert "got 'text'" in said
+    assert not inside("compare", *args, "--quiet")[2]
 
 
 def test_if_all_fails_so_does_the_command(folder):
-    said = failing(1, "compare", folder, "--models", "nb", "--seeds", 1, "--jobs", 1)
+    cca = ("--use", "text", "--models", "cca", "--seeds", 1, "--jobs", 1)
+    said = failing(1, "compare", folder, *cca)
     assert "Every run failed" in said
 
 
@@ -98,10 +105,67 @@ def test_models_of_one_view_get_all_views_side_by_side(folder):
         (("--task", "classify", "--rates", "x"), "--rates must be shares"),
         (("--resume",), "need the output"),
         (("-o", "r.txt"), "written as CSV: -o r.csv"),
+        (("--rates", "0.1"), "not in cluster: leave out --rates"),
+        (("--task", "retrieve", "--sampling", "uniform"), "leave out --sampling"),
+        (("--models", "nb"), "nb cannot be compared in --task cluster: it is for plsa"),
+        (("--models", "kmeans,link", "--task", "classify"), "kmeans cannot be compared"),
+        (("--models", "plsa", "--task", "retrieve"), "it is for link, voted"),
+        (("--plot", "r.png"), "here nothing varies"),
+        (("--plot", "r.txt"), "writes .png, .svg, .pdf files; got r.txt"),
     ],
 )
 def test_a_wrong_command_is_refused_in_words(folder, options, words):
     assert words in failing(2, "compare", folder, *options)
+
+
+def test_a_metric_that_the_task_has_not_is_refused_before_the_run(folder, tmp_path):
+    said = failing(1, "compare", folder, "--metric", "acuracy", "-o", tmp_path / "r.csv")
+    assert "no metric 'acuracy'. It has accuracy" in said
+    assert not (tmp_path / "r.csv.cells.jsonl").exists()
+
+
+def test_options_that_a_plan_would_ignore_are_refused(folder, tmp_path):
+    write_plan(Plan([str(folder)], ["kmeans"], seeds=1), tmp_path / "plan.toml")
+    options = ("--seeds", 3, "--models", "link", "--min-df", 2)
+    said = failing(2, "compare", tmp_path / "plan.toml", *options)
+    assert "leave out --seeds, --models, --min-df" in said
+    assert "no metric 'x'" in failing(1, "compare", tmp_path / "plan.toml", "--metric", "x")
+
+
+def test_labels_are_drawn_as_asked(folder):
+    rare = [0] * 56 + [1] * 4
+    small_views().with_labels(rare).save(folder.parent / "rare")
+    args = (folder.parent / "rare", *QUICK[:4], "--rates", 0.5, "--seeds", 1, "--json")
+    for sampling in ("uniform", "stratified"):
+        found = json.loads(compare(*args, "--sampling", sampling))
+        assert found[0]["settings"]["label_sampling"] == sampling
+
+
+def test_accuracy_is_drawn_against_the_share_of_labels(folder, tmp_path):
+    pytest.importorskip("matplotlib")
+    compare(folder, *QUICK, "--plot", tmp_path / "r.svg")
+    assert "labelled documents in %" in (tmp_path / "r.svg").read_text()
+
+
+def test_a_measure_is_drawn_against_what_the_plan_varies(folder, tmp_path):
+    pytest.importorskip("matplotlib")
+    entry = {"name": "kmeans", "grid": {"n_init": [1, 2]}}
+    write_plan(Plan([str(folder)], [entry, "mvc"], seeds=2), tmp_path / "plan.toml")
+    compare(tmp_path / "plan.toml", "--metric", "purity", "--plot", tmp_path / "r.svg")
+    drawn = (tmp_path / "r.svg").read_text()
+    assert "n init" in drawn
+    assert "purity in %" in drawn
+
+
+def test_only_cells_of_the_plan_count_as_finished(folder, tmp_path):
+    from coview.compare import run
+    from coview.compare.runner import finished_cells
+
+    views, journal = small_views(), tmp_path / "cells.jsonl"
+    run(Plan(["mine"], ["kmeans"], seeds=2), journal, n_jobs=1, data={"mine": views})
+    other = Plan(["mine"], ["kmeans", "cca"], seeds=[1, 2])
+    assert finished_cells(other, journal, {"mine": views}) == (1, 4)
+    assert finished_cells(other, journal, {"mine": views[:50]}) == (0, 4)
 
 
 def test_data_without_classes_are_compared_by_what_needs_none(tmp_path):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coview.cli import options
+from coview.cli.compare_plot import draw, plot_axis
 from coview.cli.fit import _stopping_politely
 from coview.cli.output import note, print_json
 from coview.cli.source import Source
@@ -36,6 +37,24 @@ class Form(StrEnum):
     latex = "latex"
 
 
+class Sampling(StrEnum):
+    uniform = "uniform"
+    stratified = "stratified"
+
+
+# what a plan in a file leaves to the command
+_BESIDE_A_PLAN = (
+    *("data", "output", "metric", "table", "plot"),
+    *("jobs", "resume", "fresh", "quiet", "json"),
+)
+_OF_CLASSIFY = ("rates", "sampling")
+
+# baselines by what they need: labels, or not
+_SUITED = {
+    Task.cluster: ("clustering",),
+    Task.classify: ("classification",),
+    Task.retrieve: ("retrieval",),
+}
 DEFAULTS = {
     Task.cluster: "link,mvplsa,kmeans,spectral",
     Task.classify: "link,mvplsa,nb-ensemble,cotraining",
@@ -84,13 +103,33 @@ def compare(
             rich_help_panel=_WHAT,
         ),
     ] = "0.01,0.05,0.1",
+    sampling: Annotated[
+        Sampling,
+        typer.Option(
+            help="How these are drawn, at least one of each class, for --task classify.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = Sampling.uniform,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="What the table shows. May be repeated.", rich_help_panel=_WHAT),
+        typer.Option(
+            help="What the table and the CSV file show, such as accuracy or nmi_max. May be "
+            "repeated.",
+            rich_help_panel=_WHAT,
+        ),
     ] = None,
     table: Annotated[
         Form, typer.Option(help="Form of the table.", rich_help_panel=_WHAT)
     ] = Form.text,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            help="Draw the first metric against the share of labels, or against the parameter that "
+            "the plan varies (.png, .svg, .pdf).",
+            metavar="FILE",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
     view: options.Matrices = None,
     text: options.Text = None,
     tokens: options.Tokens = None,
@@ -125,7 +164,7 @@ def compare(
 
     Every model is fitted with every seed, several at a time. What is finished is kept beside the
     output (FILE.cells.jsonl): after Ctrl-C the same command with --resume goes on, and with more
-    --seeds it runs only what is new.
+    --seeds it runs only what is new. "-best" models choose a view without looking at the labels.
 
     The table has mean and standard deviation, the best in bold (a star in plain text) with those
     that a paired test cannot tell from it.
@@ -140,46 +179,88 @@ def compare(
 
       coview compare experiment.toml -o r.csv --resume
     """
-    plan, given = _plan(data, models, task, topics, seeds, rates, metric, context.params)
+    _check_options(context, data, task)
+    plan, given = _plan(data, models, task, topics, seeds, rates, sampling, metric, context.params)
+    axis = None if plot is None else plot_axis(plan, plot)
     results = _run(plan, given, output, jobs, resume, fresh, quiet)
     if len(results.failures) == len(results.runs):
         raise ValueError(f"Every run failed. The first said: {results.runs[0].error}")
+    notes = _failures(results)
     if output is not None:
         results.to_csv(output)
-        note(f"{len(results)} runs written to {output}.")
+        notes.append(f"{len(results)} run{'s' * (len(results) > 1)} written to {output}.")
+    if plot is not None and axis is not None:
+        draw(results, axis, _metrics(results, plan, metric or [])[0], plot)
+        notes.append(f"Drawn in {plot}.")
+    for line in [] if quiet else notes:
+        note(line)
     if json:
         print_json([vars(run) for run in results.runs])
     else:
         print("\n".join(_tables(results, plan, metric or [], table)), end="")
 
 
+def _check_options(context: typer.Context, data: Path | None, task: Task) -> None:
+    """Refuse options that would have no effect: whoever gives one believes that it has."""
+
+    def refuse(names, why):
+        sources = {name: context.get_parameter_source(name) for name in names}
+        given = [n for n, source in sources.items() if source and source.name == "COMMANDLINE"]
+        if given:
+            listed = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+            raise UsageError(f"{why}: leave out {listed}.")
+
+    if _is_plan(data):
+        others = [name for name in context.params if name not in _BESIDE_A_PLAN]
+        refuse(others, "A plan says itself what is compared")
+    elif task is not Task.classify:
+        refuse(_OF_CLASSIFY, f"Labels are given in --task classify, not in {task.value}")
+
+
+def _is_plan(data: Path | None) -> bool:
+    return data is not None and data.suffix.lower() == ".toml"
+
+
+def _failures(results: Results) -> list[str]:
+    """One line for each model that failed: tables have no room for a whole message."""
+    first = {(run.dataset, run.label): run.error for run in reversed(results.failures)}
+    return [f"{label} failed on {data}: {error}" for (data, label), error in first.items()]
+
+
 # -- the plan --------------------------------------------------------------------------------------
 
 
-def _plan(data, models, task, topics, seeds, rates, metric, params) -> tuple[Plan, dict[str, Any]]:
+def _plan(
+    data, models, task, topics, seeds, rates, sampling, metric, params
+) -> tuple[Plan, dict[str, Any]]:
     """The plan, and what its data sets stand for."""
     from coview.compare import Plan, read_plan
+    from coview.compare.measures import check_of_task
 
-    if data is not None and data.suffix.lower() == ".toml":
-        if models is not None:
-            raise UsageError("A plan names its models itself: leave out --models.")
-        return read_plan(data), {}
+    if _is_plan(data):
+        plan = read_plan(data)
+        check_of_task(metric or (), plan.task)
+        return plan, {}
+    check_of_task(metric or (), task.value)
+    names = _names(models or DEFAULTS[task], task)
     views = Source.of(params).views()
     name = data.name if data is not None else "data"
     plan = Plan(
         [name],
-        [_entry(model, views) for model in _names(models or DEFAULTS[task])],
+        [_entry(model, views) for model in names],
         task=task.value,
         seeds=seeds,
         metrics=metric or (),
         n_components=topics,
         label_rates=_shares(rates) if task is Task.classify else (),
+        label_sampling=sampling.value,
     )
     _check_data(views, task, topics)
     return plan, {name: views}
 
 
-def _names(models: str) -> list[str]:
+def _names(models: str, task: Task) -> list[str]:
+    """The models' names, which must be known and fit the task."""
     from coview.baselines import BASELINES
     from coview.names import MODEL_NAMES
 
@@ -189,6 +270,15 @@ def _names(models: str) -> list[str]:
         raise UsageError(
             f"--models does not know {', '.join(unknown) or 'any name'}. Models: "
             f"{', '.join(MODEL_NAMES)}. Baselines: {', '.join(BASELINES)}."
+        )
+    suited = [*MODEL_NAMES, *(n for n, made in BASELINES.items() if made.task in _SUITED[task])]
+    if task is Task.retrieve:  # views side by side cannot be searched with each other
+        suited = [name for name in suited if name not in ONE_VIEW]
+    unsuited = [name for name in names if name not in suited]
+    if unsuited:
+        raise UsageError(
+            f"{', '.join(unsuited)} cannot be compared in --task {task.value}: it is for "
+            f"{', '.join(suited)}."
         )
     return names
 
@@ -220,7 +310,7 @@ def _check_data(views: Views, task: Task, topics: int | None) -> None:
 
 def _run(plan, given, output, jobs, resume, fresh, quiet) -> Results:
     from coview.compare import run
-    from coview.compare.journal import read_records
+    from coview.compare.runner import finished_cells
 
     cells = _journal(output, resume, fresh)
     show = not quiet and sys.stderr.isatty()
@@ -229,9 +319,9 @@ def _run(plan, given, output, jobs, resume, fresh, quiet) -> Results:
             return run(plan, cells, n_jobs=jobs, data=given, verbose=int(show))
         except KeyboardInterrupt:
             if cells is not None:
-                done = len(read_records(cells))
+                done, wanted = finished_cells(plan, cells, given)
                 note(
-                    f"Stopped; {done} of {len(plan.cells())} runs are finished and kept in "
+                    f"Stopped; {done} of {wanted} runs are finished and kept in "
                     f"{cells}. Go on with the same command and --resume."
                 )
             raise
@@ -264,7 +354,7 @@ def _tables(results: Results, plan: Plan, wanted: list[str], form: Form) -> list
     from coview.compare.measures import measure
 
     format = {"md": "markdown"}.get(form.value, form.value)
-    metrics = wanted or list(plan.metrics) or _usual(results, plan)
+    metrics = _metrics(results, plan, wanted)
     rows, columns = {
         "cluster": ("model", "dataset"),
         "classify": ("model", "rate"),
@@ -281,6 +371,10 @@ def _tables(results: Results, plan: Plan, wanted: list[str], form: Form) -> list
             made = chosen.table(name, rows=rows, columns=columns, format=format)
             found.append(_titled(title, form) + made)
     return found
+
+
+def _metrics(results: Results, plan: Plan, wanted: list[str]) -> list[str]:
+    return wanted or list(plan.metrics) or _usual(results, plan)
 
 
 def _usual(results: Results, plan: Plan) -> list[str]:

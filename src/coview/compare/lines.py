@@ -38,7 +38,7 @@ def lines_of(results: Results, x: str, metric: str, part: str | None = None) -> 
     for row in axes.rows:
         groups = {place: c[row] for place, c in columns.items() if row in c and c[row].values}
         if groups:
-            found[row] = _line(groups, scale)
+            found[row] = _line(row, groups, x, scale)
     if not any(len(line.x) for line in found.values()):
         raise ValueError(
             f"No run has both {metric!r} and a number for {x!r}. Measured: "
@@ -54,7 +54,12 @@ def _failures(results):
     return f" {plural(len(failed), 'run')} failed; the first said: {failed[0].error}"
 
 
-def _line(groups, scale):
+def _line(name, groups, x, scale):
+    if "none" in groups and len(groups) > 1:
+        raise ValueError(
+            f"Some runs of {name!r} have {x!r} and some have not: give these another label, or "
+            "choose with results.where(...)."
+        )
     values = [list(group.values.values()) for group in groups.values()]
     return Line(
         x=np.array([] if "none" in groups else [float(place) for place in groups]),

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from coview.compare.journal import Journal
+from coview.compare.journal import Journal, read_records
 from coview.compare.plan import Cell, Plan
 from coview.compare.results import Results
 from coview.compare.worker import ignore_interrupts, run_cell, set_up, versions
@@ -92,6 +92,21 @@ def run(
     ):
         journal.add(key, cell, outcome)
     return Results.of(cells, journal, plan.metrics)
+
+
+def finished_cells(
+    plan: Plan, path: str | os.PathLike[str], data: Mapping[str, Any] | None = None
+) -> tuple[int, int]:
+    """How many cells of a plan are finished in a file, and how many it has.
+
+    The file may hold cells of other plans as well.
+
+    >>> finished_cells(Plan(["mfeat"], ["link"], seeds=3), "no-such-file.jsonl")
+    (0, 3)
+    """
+    records = read_records(path)
+    keys = {cell.key for cell in _with_fingerprints(plan, data or {}).cells()}
+    return len(keys & set(records)), len(keys)
 
 
 def _with_fingerprints(plan: Plan, given: Mapping[str, Any]) -> Plan:
