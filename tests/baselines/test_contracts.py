@@ -182,6 +182,21 @@ def test_methods_that_relate_views_refuse_a_single_one(name, views):
         fit(name, Views({"a": views["a"]}, labels=views.labels))
 
 
+EACH_VIEW = ("kmeans-best", "plsa-best", "ltm-best", "cca", "coreg-pairwise", "coreg-centroid")
+EACH_VIEW += ("mvc", "fusion-lm", "scm")
+
+
+@pytest.mark.filterwarnings("ignore:No document has a count in 'none'")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_view_that_no_document_has_is_left_out_or_named(name, views):
+    with_none = Views({**views.matrices, "none": np.zeros((len(views), 4))}, labels=views.labels)
+    if name in EACH_VIEW:
+        with pytest.raises(ValueError, match=r"no document has anything in 'none'"):
+            fit(name, with_none)
+    else:
+        assert len(fit(name, with_none).labels_) == len(views)
+
+
 def test_listing_the_baselines_loads_nothing_heavy():
     code = "import coview.baselines as b; list(b.BASELINES); import sys; print(*sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -100,6 +100,7 @@ def test_a_missing_data_set_is_answered_with_how_to_get_it(tmp_path, name):
     with pytest.raises(FileNotFoundError) as caught:
         load_dataset(name, data_home=tmp_path)
     data, words = DATASETS[name], str(caught.value)
+    assert words.startswith(f"The data set {name!r}")
     assert data.publisher in words
     assert data.archive in words
     assert f"coview data import {data.folder} ARCHIVE" in words

@@ -155,6 +155,16 @@ def class_codes(y: Any, n_docs: int) -> tuple[np.ndarray, np.ndarray]:
     return classes, codes
 
 
+def require_documents(views: Views, owner: str) -> None:
+    """Refuse a view that no document has, for a method that works on each view by itself."""
+    empty = [name for name, has in zip(views.names, views.present.T, strict=True) if not has.any()]
+    if empty:
+        raise ValueError(
+            f"{owner} works on each view by itself, and no document has anything in "
+            f"{listing(empty)}: leave that out (views.select(...))."
+        )
+
+
 def require_several_views(views: Views, owner: str) -> None:
     """Refuse a single view, for a method that relates views to each other."""
     if views.n_views < 2:

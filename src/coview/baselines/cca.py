@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.baselines.base import Clusterer, require_several_views
+from coview.baselines.base import Clusterer, require_documents, require_several_views
 from coview.baselines.features import Features
 from coview.baselines.kmeans import best_kmeans
 from coview.data.views import Views
@@ -143,6 +143,7 @@ class CommonSpace:
     def learn(cls, model, views: Views, n_directions: int, rng: np.random.Generator):
         """From the documents that have all views; `model` holds the parameters."""
         require_several_views(views, type(model).__name__)
+        require_documents(views, type(model).__name__)
         complete = np.flatnonzero(views.present.all(axis=1))
         if len(complete) < n_directions + 2:
             raise ValueError(

@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from coview.baselines.base import Clusterer, require_several_views
+from coview.baselines.base import Clusterer, require_documents, require_several_views
 from coview.baselines.features import Features
 from coview.baselines.kmeans import best_kmeans
 from coview.data.show import plural
@@ -137,6 +137,7 @@ class CoRegSpectral(Clusterer):
     def _check_views(self, views):
         name = type(self).__name__
         require_several_views(views, name)
+        require_documents(views, name)
         if self.view is not None:
             check_known([self.view], views.names, "`view`")
         if views.n_docs > MAX_DOCUMENTS:

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from coview.baselines.base import Clusterer
+from coview.baselines.base import Clusterer, require_documents
 from coview.data.views import Views
 from coview.models.link_plsa import LinkPLSA
 from coview.models.plsa import PLSA
@@ -89,6 +89,7 @@ class FusionLM(Clusterer):
         check_int("max_iter", self.max_iter, 1)
 
     def _fit(self, views: Views, rng: np.random.Generator) -> dict[str, Any]:
+        require_documents(views, type(self).__name__)
         models, posteriors = {}, {}
         for name, has in zip(views.names, views.present.T, strict=True):
             rows = np.flatnonzero(has)

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from scipy.special import rel_entr
 
-from coview.baselines.base import Clusterer
+from coview.baselines.base import Clusterer, require_documents
 from coview.baselines.features import Features
 from coview.baselines.kmeans import best_kmeans
 from coview.data.views import Views
@@ -117,6 +117,7 @@ class MVC(Clusterer):
         check_real("tol", self.tol)
 
     def _fit(self, views: Views, rng: np.random.Generator) -> dict[str, Any]:
+        require_documents(views, type(self).__name__)
         labels = self._view_labels(views, rng)
         patterns = np.hstack([one_hot(found, self.n_components) for found in labels.values()])
         weights = by_view("view_weights", self.view_weights, views.names)

@@ -23,7 +23,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from coview.baselines.base import Clusterer, class_codes
+from coview.baselines.base import Clusterer, class_codes, require_documents
 from coview.baselines.features import Features
 from coview.data.validate import check_known
 from coview.data.views import Views
@@ -68,6 +68,7 @@ class OneView(Clusterer):
 
     def _fit(self, views: Views, rng: np.random.Generator) -> dict[str, Any]:
         own, has = self._own(views)
+        require_documents(own, type(self).__name__)
         model = clone(self.estimator).fit(own[has])
         labels = np.full(views.n_docs, -1)
         labels[has] = model.labels_
@@ -186,6 +187,7 @@ class BestView(Clusterer):
         """Fit every view and keep the best; `y` is read with `oracle=True` only."""
         self._check_parameters()
         views = self._training_views(X)
+        require_documents(views, type(self).__name__)
         models = {n: OneView(self.estimator, view=n).fit(views) for n in views.names}
         labels = {n: m.labels_ for n, m in models.items()}
         scores = self._oracle_scores(labels, y) if self.oracle else self._scores(labels, views)

@@ -22,7 +22,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.data.views import Views
+from coview.datasets.home import need_folder
 from coview.datasets.reading import load_folder
+from coview.datasets.registry import dataset
 from coview.params import check_choice, check_int, seed_of
 
 NEWSGV2 = (
@@ -95,7 +97,7 @@ def load_newsgv2(
       without a word of the view are never drawn.
     """
     options = (docs_per_class, min_df, vocabulary, weighting, norm, random_state)
-    return join_posts(load_folder("20newsgroups", data_home, None, check), NEWSGV2, *options)
+    return join_posts(_posts("newsgv2", data_home, check), NEWSGV2, *options)
 
 
 def load_newsgv4(
@@ -114,7 +116,12 @@ def load_newsgv4(
     Parameters, result and what the paper leaves open are those of :func:`load_newsgv2`.
     """
     options = (docs_per_class, min_df, vocabulary, weighting, norm, random_state)
-    return join_posts(load_folder("20newsgroups", data_home, None, check), NEWSGV4, *options)
+    return join_posts(_posts("newsgv4", data_home, check), NEWSGV4, *options)
+
+
+def _posts(name: str, data_home: str | os.PathLike[str] | None, check: bool) -> Views:
+    need_folder(dataset(name), data_home)  # its error speaks of the data set that was asked for
+    return load_folder("20newsgroups", data_home, None, check)
 
 
 def join_posts(
