@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -151,6 +152,29 @@ def test_the_same_plot_gives_the_same_bytes(tmp_path, suffix):
     for file in files:
         SensitivityDisplay.from_results(sensitivity()).save(file)
     assert files[0].read_bytes() == files[1].read_bytes()
+
+
+@pytest.mark.parametrize("strengths", [(0, 0.1, 1, 10), (0.1, 1, 10), (1, 2, 3)])
+def test_every_point_is_within_the_axes_and_they_begin_beside_the_first(strengths):
+    display = SensitivityDisplay.from_results(sensitivity(strengths), log_x=strengths != (1, 2, 3))
+    place = display.ax_.transData + display.ax_.transAxes.inverted()
+    first, last = (place.transform((x, 50.0))[0] for x in (strengths[0], strengths[-1]))
+    assert (first, last) == pytest.approx((0.0413, 0.9587), abs=1e-3)
+
+
+def test_shares_end_at_100():
+    made = [Run("a", "m", "m", {"strength": s}, 0, values={"": {"accuracy": 1.0}}) for s in (1, 2)]
+    top = SensitivityDisplay.from_results(Results(made)).ax_.get_ylim()[1]
+    assert 100 < top < 101
+    many = [replace(run, values={"": {"median_rank": 150.0}}) for run in made]
+    display = SensitivityDisplay.from_results(Results(many), metric="median_rank")
+    assert display.ax_.get_ylim()[1] > 150
+
+
+def test_a_measure_that_clusters_have_not_is_refused_before_the_fit():
+    views = make_views(30, 3, [30, 20], random_state=0)
+    with pytest.raises(ValueError, match="metric must be one of 'accuracy', 'nmi_max'"):
+        ConvergenceDisplay.from_estimator(LinkPLSA(3), views, metric="acuracy")
 
 
 def test_axes_may_be_given():

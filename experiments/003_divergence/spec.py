@@ -137,9 +137,9 @@ TABLES = [
         _columns("map_first_ten", LEAK),
         {"joint (leaks)": {}},
         only=("Link PLSA", "l1 coPLSA", "l2 coPLSA", "sKL coPLSA"),
-        note="No search: a query has seen its answer. Shown because Link PLSA has the same published "
-        "number in both directions to three digits, as if the members of a test pair had one "
-        "mixture.",
+        note="No search: a query has seen its answer. Shown because Link PLSA has the same "
+        "published number in both directions to three digits, as if the members of a test pair had "
+        "one mixture.",
         **_STYLE,
     ),
     Table(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from coview.compare import Data, Entry, Plan
 
 RATES = (0.01, 0.02, 0.03, 0.04, 0.05)
+MORE_RATES = (0.1, 0.2, 0.5)
 WEBKB, NEWS = ("Cornell", "Washington"), ("NewsGv2", "NewsGv4")
 VIEWS = {
     **dict.fromkeys(WEBKB, ("content", "cites")),
@@ -117,6 +118,7 @@ def plans(quick: bool) -> dict[str, Plan]:
         "feature topics": _feature_topics(),
         "parts of a view": _parts(),
         "what matters": _what_matters(),
+        "more labels": _more_labels(),
     }
     if not quick:
         return found
@@ -223,6 +225,12 @@ def _what_matters() -> Plan:
         data.append(own)
         models.append(Entry("mvplsa", label, _mvplsa(name).params, datasets=[own.label]))
     return Plan(data, models, task="classify", seeds=10, label_rates=[0.03])
+
+
+def _more_labels() -> Plan:
+    """Where MVPLSA arrives on the pages when labels no longer lack: what the data allow."""
+    models = [e for n in WEBKB for e in (_mvplsa(n), _link(n), *_naive_bayes(n)[::2])]
+    return _classify(models, "uniform", 10, MORE_RATES)
 
 
 def _other_data() -> list[tuple[Data, str, str]]:

@@ -18,16 +18,19 @@ from typing import Any
 import numpy as np
 
 from coview.compare.lines import Line, lines_of
-from coview.compare.measures import measure
+from coview.compare.measures import OF_CLUSTERS, measure
 from coview.compare.results import Results
 from coview.extras import need
+from coview.params import check_choice
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 STYLES = ("-", "--", ":")
 WIDE = 30  # ratio of largest to smallest value from which an axis is logarithmic
 LINE_HEIGHT = 0.062  # of the axes, between the names of two lines
+SIDE_ROOM = 0.045  # of the data, beside the points
 TICK_ROOM = 0.085  # of the axes, between the numbers of two ticks
+PER_CENT = " in %"
 INK, GREY, FAINT = "#222222", "#777777", "#d9d9d9"
 
 
@@ -79,6 +82,8 @@ class LinesDisplay(Display):
         for number, line in enumerate(self.lines.values()):
             _draw(self.ax_, line, number, self.log_y)
         _scale(self.ax_, self.lines.values(), self.log_x, self.log_y)
+        if self.y_title.endswith(PER_CENT):
+            _stop_at_100(self.ax_)
         end = _draw_guide(self.ax_, self.lines.values()) if self.guide else None
         _name_lines(self.ax_, self.lines, end)
         self.ax_.set_xlabel(self.x_title)
@@ -142,7 +147,17 @@ class LabelShareDisplay(LinesDisplay):
     def from_results(
         cls, results: Results, *, metric: str = "accuracy", ax: Any = None
     ) -> LinesDisplay:
-        """Draw a measure against the share of labelled documents; `results` of one data set."""
+        """Draw a measure against the share of labelled documents; `results` of one data set.
+
+        Examples
+        --------
+        >>> from coview.compare import Run
+        >>> runs = [Run("a", "nb", "NB", {}, seed, rate=rate, values={"": {"accuracy": 0.5 + rate}})
+        ...         for rate in (0.01, 0.05) for seed in range(2)]
+        >>> display = LabelShareDisplay.from_results(Results(runs))
+        >>> display.lines["NB"].x.tolist(), display.lines["NB"].mean.tolist()
+        ([1.0, 5.0], [51.0, 55.0])
+        """
         lines = lines_of(results, "rate", metric)
         percent = {n: replace(line, x=100 * line.x) for n, line in lines.items()}
         return cls(percent, "labelled documents in %", _y_title(metric)).plot(ax)
@@ -155,7 +170,16 @@ class TimeDisplay(LinesDisplay):
     def from_results(
         cls, results: Results, *, metric: str = "seconds", ax: Any = None
     ) -> LinesDisplay:
-        """Draw time against documents, both logarithmic, with a guide of linear growth."""
+        """Draw time against documents, both logarithmic, with a guide of linear growth.
+
+        Examples
+        --------
+        >>> from coview.compare import Run
+        >>> runs = [Run(f"{n}", "link", "LinkPLSA", {}, 0, documents=n, seconds=n / 500)
+        ...         for n in (1000, 10_000)]
+        >>> TimeDisplay.from_results(Results(runs)).lines["LinkPLSA"].mean.tolist()
+        [2.0, 20.0]
+        """
         runs = [replace(r, dataset="", settings={}) for r in results.runs if r.documents]
         lines = lines_of(Results(runs), "documents", metric)
         title = _y_title(metric)
@@ -192,12 +216,23 @@ class ConvergenceDisplay(Display):
             fitted, and its clusters are compared with the labels after every iteration.
         views : Views with labels, default=None
         metric : str, default="accuracy"
-            A measure of clusters against classes: see `coview.compare`.
+            A measure of clusters against classes: "accuracy", "nmi_max", "nmi_mean", "purity",
+            "pairwise_f" or "adjusted_rand".
         axes : pair of matplotlib Axes (one without `views`), default=None
 
         Returns
         -------
         display : ConvergenceDisplay
+
+        Examples
+        --------
+        >>> from coview import LinkPLSA
+        >>> from coview.datasets import make_views
+        >>> views = make_views(60, 3, [30, 20], random_state=0)
+        >>> model = LinkPLSA(3, init="random", max_iter=5, tol=0, random_state=0)
+        >>> display = ConvergenceDisplay.from_estimator(model, views, metric="nmi_max")
+        >>> [ax.get_ylabel() for ax in display.axes_], display.values.shape
+        (['objective', 'NMI (max) in %'], (5,))
         """
         if views is None:
             return cls(np.asarray(model.trace_.objective)).plot(axes)
@@ -206,6 +241,7 @@ class ConvergenceDisplay(Display):
 
         if views.labels is None:
             raise ValueError("The views have no labels to compare clusters with.")
+        check_choice("metric", metric, OF_CLUSTERS)
         scale = 100 if measure(metric).share else 1
         fitted, values = follow(
             model, views, lambda found: scale * clustering_metrics(views.labels, found)[metric]
@@ -223,6 +259,8 @@ class ConvergenceDisplay(Display):
             ax.plot(np.arange(1, len(values) + 1), values, color=COLOURS[i], linewidth=1.8)
             ax.set_ylabel(title)
             ax.ticklabel_format(axis="y", useMathText=True)
+            if title.endswith(PER_CENT):
+                _stop_at_100(ax)
         self.axes_[-1].set_xlabel("iteration")
         self.figure_.align_ylabels(list(self.axes_))
         return self
@@ -233,7 +271,7 @@ class ConvergenceDisplay(Display):
 
 def _y_title(metric):
     known = measure(metric)
-    return f"{known.title} in %" if known.share else known.title
+    return f"{known.title}{PER_CENT}" if known.share else known.title
 
 
 def _x_title(x):
@@ -308,7 +346,25 @@ def _scale(ax, lines, log_x, log_y):
         ax.set_xscale("log")
     if log_y:
         ax.set_yscale("log")
+    _leave_room(ax, x)
     _ticks_where_measured(ax, np.unique(x))
+
+
+def _leave_room(ax, x):
+    """A little beside the first and last point, as far as that is on the screen."""
+    if x.min() == x.max():
+        return
+    scale = ax.xaxis.get_transform()
+    low, high = scale.transform(np.array([x.min(), x.max()], float))
+    room = SIDE_ROOM * (high - low)
+    ax.set_xlim(*scale.inverted().transform(np.array([low - room, high + room])))
+
+
+def _stop_at_100(ax):
+    """Shares end at 100 %: what is above is room for a line, not for numbers."""
+    low, high = ax.get_ylim()
+    if high > 100 and low < 100:
+        ax.set_ylim(low, min(high, 100 + SIDE_ROOM * (100 - low)))
 
 
 def _ticks_where_measured(ax, places):

@@ -66,11 +66,9 @@ def measure(name: str) -> Measure:
 
 _ALWAYS = ("seconds", "iterations", "documents")
 _TOPICS = ("objective", "agreement", "coherence", "diversity")
+OF_CLUSTERS = ("accuracy", "nmi_max", "nmi_mean", "purity", "pairwise_f", "adjusted_rand")
 OF_TASK = {
-    "cluster": (
-        *("accuracy", "nmi_max", "nmi_mean", "purity", "pairwise_f", "adjusted_rand"),
-        *(*_TOPICS, *_ALWAYS),
-    ),
+    "cluster": (*OF_CLUSTERS, *_TOPICS, *_ALWAYS),
     "classify": ("accuracy", "macro_f1", "labelled", *_ALWAYS),
     "retrieve": ("map_first_ten", "map_standard", "precision_at_10", "median_rank", *_ALWAYS),
 }
