@@ -136,6 +136,10 @@ def test_time_is_drawn_against_documents_of_different_data_sets():
     assert display.lines["m"].x.tolist() == [1000, 10000]
     assert display.lines["m"].mean.tolist() == [1, 10]
     assert display.ax_.get_yscale() == "log"
+    display.figure_.canvas.draw()
+    shown = [tick.get_text() for tick in display.ax_.get_yticklabels(which="both")]
+    assert {"1", "2", "5", "10"} <= set(shown)
+    assert not any("$" in text for text in shown)
     guide = display.ax_.get_lines()[-1].get_ydata()
     assert guide[1] / guide[0] == pytest.approx(10)
 

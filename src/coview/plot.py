@@ -155,7 +155,7 @@ class LabelShareDisplay(LinesDisplay):
         >>> runs = [Run("a", "nb", "NB", {}, seed, rate=rate, values={"": {"accuracy": 0.5 + rate}})
         ...         for rate in (0.01, 0.05) for seed in range(2)]
         >>> display = LabelShareDisplay.from_results(Results(runs))
-        >>> display.lines["NB"].x.tolist(), display.lines["NB"].mean.tolist()
+        >>> display.lines["NB"].x.tolist(), display.lines["NB"].mean.round(3).tolist()
         ([1.0, 5.0], [51.0, 55.0])
         """
         lines = lines_of(results, "rate", metric)
@@ -346,8 +346,20 @@ def _scale(ax, lines, log_x, log_y):
         ax.set_xscale("log")
     if log_y:
         ax.set_yscale("log")
+        _plain_numbers(ax)
     _leave_room(ax, x)
     _ticks_where_measured(ax, np.unique(x))
+
+
+def _plain_numbers(ax):
+    """0.1, 1, 10 on a logarithmic axis, and between them 2 and 5 where these are few."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = ax.get_ylim()
+    few = high / low < 1000
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _leave_room(ax, x):
