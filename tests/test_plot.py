@@ -177,7 +177,7 @@ def test_shares_end_at_100():
 
 def test_a_measure_that_clusters_have_not_is_refused_before_the_fit():
     views = make_views(30, 3, [30, 20], random_state=0)
-    with pytest.raises(ValueError, match="metric must be one of 'accuracy', 'nmi_max'"):
+    with pytest.raises(ValueError, match="metric must be one of accuracy, nmi_max"):
         ConvergenceDisplay.from_estimator(LinkPLSA(3), views, metric="acuracy")
 
 

@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 
 from coview.compare.lines import Line, lines_of
-from coview.compare.measures import OF_CLUSTERS, measure
+from coview.compare.measures import check_of_clusters, measure
 from coview.compare.results import Results
 from coview.extras import need
-from coview.params import check_choice
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -241,7 +240,7 @@ class ConvergenceDisplay(Display):
 
         if views.labels is None:
             raise ValueError("The views have no labels to compare clusters with.")
-        check_choice("metric", metric, OF_CLUSTERS)
+        check_of_clusters(metric)
         scale = 100 if measure(metric).share else 1
         fitted, values = follow(
             model, views, lambda found: scale * clustering_metrics(views.labels, found)[metric]

@@ -118,6 +118,23 @@ def test_a_wrong_command_is_refused_in_words(folder, options, words):
     assert words in failing(2, "compare", folder, *options)
 
 
+def test_the_data_are_not_overwritten_by_the_results(tmp_path):
+    table = tmp_path / "news.csv"
+    table.write_text("en,topic\nred,a\nblue,b\n")
+    said = failing(2, "compare", table, "--text", "en", "--label", "topic", "-o", table)
+    assert "is what is read" in said
+    assert table.read_text().startswith("en,topic")
+
+
+LABELS = [("--label", "topic", "column of a table"), ("--labels", "x.npy", "for matrices (--view)")]
+
+
+@pytest.mark.parametrize(("option", "value", "words"), LABELS)
+def test_classes_that_would_not_be_read_are_refused(folder, model, option, value, words):
+    assert words in failing(2, "compare", folder, option, value)
+    assert words in failing(2, "evaluate", model, folder, option, value)
+
+
 def test_a_metric_that_the_task_has_not_is_refused_before_the_run(folder, tmp_path):
     said = failing(1, "compare", folder, "--metric", "acuracy", "-o", tmp_path / "r.csv")
     assert "no metric 'acuracy'. It has accuracy" in said

@@ -11,9 +11,10 @@ import typer
 
 from coview.cli import options
 from coview.cli.compare_plot import draw, plot_axis
+from coview.cli.evaluate import check_label_options, inputs
 from coview.cli.fit import _stopping_politely
 from coview.cli.output import note, print_json
-from coview.cli.source import Source
+from coview.cli.source import Source, check_not_input
 from coview.cli.state import UsageError
 from coview.names import ONE_VIEW
 
@@ -180,7 +181,11 @@ def compare(
       coview compare experiment.toml -o r.csv --resume
     """
     _check_options(context, data, task)
-    plan, given = _plan(data, models, task, topics, seeds, rates, sampling, metric, context.params)
+    source = Source.of(context.params)
+    check_label_options(source)
+    check_not_input(output, *inputs(source))
+    check_not_input(plot, *inputs(source), output)
+    plan, given = _plan(source, models, task, topics, seeds, rates, sampling, metric)
     axis = None if plot is None else plot_axis(plan, plot)
     results = _run(plan, given, output, jobs, resume, fresh, quiet)
     if len(results.failures) == len(results.runs):
@@ -231,20 +236,20 @@ def _failures(results: Results) -> list[str]:
 
 
 def _plan(
-    data, models, task, topics, seeds, rates, sampling, metric, params
+    source, models, task, topics, seeds, rates, sampling, metric
 ) -> tuple[Plan, dict[str, Any]]:
     """The plan, and what its data sets stand for."""
     from coview.compare import Plan, read_plan
     from coview.compare.measures import check_of_task
 
-    if _is_plan(data):
-        plan = read_plan(data)
+    if _is_plan(source.data):
+        plan = read_plan(source.data)
         check_of_task(metric or (), plan.task)
         return plan, {}
     check_of_task(metric or (), task.value)
     names = _names(models or DEFAULTS[task], task)
-    views = Source.of(params).views()
-    name = data.name if data is not None else "data"
+    views = source.views()
+    name = source.data.name if source.data is not None else "data"
     plan = Plan(
         [name],
         [_entry(model, views) for model in names],

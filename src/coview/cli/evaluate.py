@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coview.cli import options
 from coview.cli.output import deliver, print_json
-from coview.cli.source import Source
+from coview.cli.source import Source, check_not_input, named
+from coview.cli.state import UsageError
 
 if TYPE_CHECKING:
     from coview.data.views import Views
@@ -46,8 +48,10 @@ def evaluate(
     from coview.compare.evaluating import evaluate as measure
     from coview.io import load
 
-    fitted = load(model)
     source = Source.of(context.params)
+    check_label_options(source)
+    check_not_input(output, model, *inputs(source))
+    fitted = load(model)
     views, truth = _documents(source, getattr(fitted, "model_", fitted))
     found = measure(fitted, views, truth, top=top)
     if json and output is None:
@@ -55,6 +59,27 @@ def evaluate(
         return
     rows = _rows(found)
     deliver("", ["measure", "of", "value"], rows, as_json=json, output=output, raw=raw)
+
+
+def check_label_options(source: Source) -> None:
+    """Refuse classes that would not be read: others, or none, would be taken in their place."""
+    if source.labels is not None and not source.view:
+        raise UsageError(
+            "--labels is a file of classes for matrices (--view). A table has a column of them "
+            "(--label), a views folder its own file."
+        )
+    is_folder = source.data is not None and source.data.is_dir()
+    if source.label is not None and (source.view or is_folder):
+        raise UsageError(
+            "--label is a column of a table or of an .h5mu file. Matrices have a file of classes "
+            "(--labels), a views folder its own."
+        )
+
+
+def inputs(source: Source) -> list[Path | None]:
+    """The files that are read."""
+    matrices = [Path(file) for file in named(source.view, "--view").values()]
+    return [source.data, source.labels, source.ids, source.links, *matrices]
 
 
 def _documents(source: Source, model: Any) -> tuple[Views, Any]:

@@ -74,6 +74,12 @@ OF_TASK = {
 }
 
 
+def check_of_clusters(name: str) -> None:
+    """Refuse what is no measure of clusters against classes."""
+    if name not in OF_CLUSTERS:
+        raise ValueError(f"metric must be one of {', '.join(OF_CLUSTERS)}; got {name!r}.")
+
+
 def check_of_task(names: Iterable[str], task: str) -> None:
     """Refuse metrics that the runs of a task do not have, before there are any.
 
