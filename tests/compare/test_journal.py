@@ -29,7 +29,7 @@ def test_a_torn_last_line_is_dropped_at_every_length(tmp_path):
         journal = Journal(path)
         assert "a" in journal
         assert "b" not in journal
-        journal.add("b", {}, {})
+        journal.add("b", {}, {"values": {}})
         assert list(Journal(path)._records) == ["a", "b"]
 
 
@@ -55,3 +55,21 @@ def test_a_missing_folder_is_said_before_the_work(tmp_path):
 
 def test_without_a_path_nothing_is_written():
     assert len(filled(None)) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("[1]", "it is no object"),
+        ('{"key": "k"}', "it lacks cell and values"),
+        ('{"cell": {}, "values": {}}', "it lacks key"),
+        ("{", "Expecting"),
+    ],
+)
+def test_a_damaged_line_is_named(tmp_path, line, words):
+    path = tmp_path / "cells.jsonl"
+    Journal(path).add("k", {}, {"values": {}})
+    with path.open("a") as file:
+        file.write(f"{line}\n")
+    with pytest.raises(ValueError, match=f"Line 2 of .*{words}"):
+        Journal(path)

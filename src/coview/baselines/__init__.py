@@ -69,6 +69,11 @@ class Baseline:
         For the classes of `single`: path of the estimator that they are given.
     wrapper_params : tuple of str
         Parameters that go to the class; the others go to the inner estimator.
+
+    Examples
+    --------
+    >>> BASELINES["kmeans-best"](3, random_state=0, n_init=5)
+    BestView(estimator=KMeansViews(n_components=3, n_init=5, random_state=0))
     """
 
     cls: str

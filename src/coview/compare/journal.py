@@ -61,14 +61,24 @@ def read_records(path: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
     records = {}
     for number, line in enumerate(lines[:-1], 1):  # what follows the last line break is torn
         try:
-            record = json.loads(line)
-            records[record["key"]] = record
-        except (ValueError, KeyError, TypeError) as error:
+            record = _checked(json.loads(line))
+        except ValueError as error:
             raise ValueError(
                 f"Line {number} of {path} is not a result of a comparison: {error}. Take the line "
                 "out, or start anew with another file."
             ) from error
+        records[record["key"]] = record
     return records
+
+
+def _checked(record: Any) -> dict[str, Any]:
+    if not isinstance(record, dict):
+        raise ValueError("it is no object")
+    lacking = [name for name in ("key", "cell") if name not in record]
+    lacking += [] if "values" in record or "error" in record else ["values"]
+    if lacking:
+        raise ValueError(f"it lacks {' and '.join(lacking)}")
+    return record
 
 
 def _check_folder(path):

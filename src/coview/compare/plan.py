@@ -42,6 +42,11 @@ class Data:
     steps : sequence of str, default=()
         What is done to each matrix, in turn: "l1" and "l2" (rows of length one), "max" (divided by
         the largest value), "tfidf", "binary", "sqrt". Learned from the training documents.
+
+    Examples
+    --------
+    >>> Data("reuters1200", label="Reuters", views=["en", "fr"], steps=["l1"]).label
+    'Reuters'
     """
 
     name: str
@@ -83,6 +88,13 @@ class Entry:
         choose their view by the labels.
     datasets : sequence of str, default=()
         Labels of the data sets on which it is run; by default all.
+
+    Examples
+    --------
+    >>> Entry("kmeans-best").oracle, Entry("kmeans-best", oracle=True).oracle  # chosen by labels?
+    (False, True)
+    >>> len(list(Entry("mggm", grid={"n_components": [5, 10], "strength": [1, 2]}).expanded()))
+    4
     """
 
     name: str

@@ -33,7 +33,15 @@ from coview.store import replacing
 
 
 def read_plan(path: str | os.PathLike[str]) -> Plan:
-    """The plan in a TOML file."""
+    """The plan in a TOML file.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "plan.toml")
+    ...     _ = path.write_text('datasets = ["mfeat"]\\nmodels = ["link", "spectral"]\\nseeds = 3')
+    ...     len(read_plan(path).cells())
+    6
+    """
     try:
         with Path(path).open("rb") as file:
             content = tomllib.load(file)
@@ -64,7 +72,15 @@ def _with_none(entry: Any) -> Any:
 
 
 def write_plan(plan: Plan, path: str | os.PathLike[str]) -> None:
-    """Write a plan that `read_plan` reads; what is as by default is left out."""
+    """Write a plan that `read_plan` reads; what is as by default is left out.
+
+    >>> import tempfile
+    >>> plan = Plan(["mfeat"], [{"name": "mggm", "grid": {"strength": [1, 2]}}], seeds=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_plan(plan, f"{folder}/plan.toml")
+    ...     read_plan(f"{folder}/plan.toml") == plan
+    True
+    """
     with replacing(path) as beside:
         beside.write_text(plan_text(plan), encoding="utf-8")
 

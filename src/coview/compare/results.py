@@ -203,6 +203,14 @@ class Results:
         """One more model: on each data set that of `labels` with the best mean, by the labels.
 
         This is how papers report a "best view". It is an oracle and marked as one.
+
+        Examples
+        --------
+        >>> runs = [Run("a", "plsa", view, {}, 0, values={"": {"accuracy": value}})
+        ...         for view, value in (("en", 0.4), ("fr", 0.6))]
+        >>> best = Results(runs).best_of(["en", "fr"], "best view").runs[-1]
+        >>> best.label, best.value("accuracy"), best.oracle
+        ('best view', 0.6, True)
         """
         chosen: list[Run] = []
         for dataset in self.datasets:

@@ -93,6 +93,17 @@ def table(
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> from coview.compare import Run
+    >>> runs = [Run("mfeat", name, name, {}, seed, values={"": {"accuracy": value + seed / 100}})
+    ...         for name, value in (("link", 0.9), ("kmeans", 0.8)) for seed in range(6)]
+    >>> print(table(Results(runs), "accuracy", notes=False), end="")
+    | model | mfeat |
+    | --- | ---: |
+    | link | **92.50 ± 1.87** |
+    | kmeans | 82.50 ± 1.87 |
     """
     check_choice("format", format, FORMATS)
     check_choice("spread", spread, SPREADS)

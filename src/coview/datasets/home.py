@@ -12,6 +12,9 @@ def data_home(folder: str | os.PathLike[str] | None = None) -> Path:
 
     The last is `$XDG_DATA_HOME/coview` or `~/.local/share/coview`, on macOS
     `~/Library/Application Support/coview`, on Windows `%LOCALAPPDATA%/coview`.
+
+    >>> data_home("sets").name
+    'sets'
     """
     if folder is not None:
         return Path(folder).expanduser()

@@ -246,6 +246,17 @@ def load_dataset(
         As in :func:`load_mfeat`.
     **options
         Further parameters of the loader of that data set.
+
+    Examples
+    --------
+    A data set is a views folder of its name; a toy stands in for the real one here.
+
+    >>> import tempfile
+    >>> toy = Views({"content": [[1, 0], [2, 1]], "cites": [[0, 1], [1, 0]]}, labels=[0, 1])
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     toy.save(f"{home}/cora")
+    ...     load_dataset("cora", data_home=home, views=["content"]).shape
+    (2, 2)
     """
     data = dataset(name)
     if name.startswith("webkb_"):

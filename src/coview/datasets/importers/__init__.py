@@ -76,6 +76,18 @@ def import_dataset(
     views : Views
     folder : Path
         Where it was written.
+
+    Examples
+    --------
+    Two papers in the publisher's format, the first of which is cited by the second:
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as at:
+    ...     _ = Path(at, "cora.content").write_text("p1\\t1\\t0\\tTheory\\np2\\t0\\t1\\tTheory\\n")
+    ...     _ = Path(at, "cora.cites").write_text("p1\\tp2\\n")
+    ...     views, folder = import_dataset("cora", at, f"{at}/out")
+    >>> views["inbound"].toarray().tolist(), folder.name
+    ([[0.0, 1.0], [0.0, 0.0]], 'out')
     """
     data = dataset(name)
     folder = data_home() / data.folder if out is None else Path(out).expanduser()
