@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from coview.compare import Results, holm, paired_test
 from coview.compare.measures import measure
+from coview.compare.stats import enough_pairs
 from experiments.paper import Column, Table
 from experiments.records import Number, Published
 
@@ -162,16 +163,21 @@ def _best(filled: Filled, variant: str, column: Column) -> set[str]:
         return set()
     best = max(found, key=lambda row: sign * np.mean(list(found[row].values())))
     others = [row for row in found if row != best]
-    p_values = holm([_test(found[best], found[row]) for row in others])
+    p_values = _tests(found[best], [found[row] for row in others])
     return {best, *(r for r, p in zip(others, p_values, strict=True) if p > ALPHA)}
 
 
-def _test(first: Values, second: Values) -> float:
-    """p-value over the seeds that both have; NaN where they are too few to tell anything."""
-    seeds = sorted(first.keys() & second.keys())
-    if len(seeds) < 6:
-        return float("nan")
-    return paired_test([first[s] for s in seeds], [second[s] for s in seeds])
+def _tests(first: Values, others: Sequence[Values]) -> np.ndarray:
+    """Corrected p-values over the seeds that both have; NaN where they are too few to tell."""
+    needed = enough_pairs(len(others), ALPHA) if others else 0
+
+    def one(second: Values) -> float:
+        seeds = sorted(first.keys() & second.keys())
+        if len(seeds) < needed:
+            return float("nan")
+        return paired_test([first[s] for s in seeds], [second[s] for s in seeds])
+
+    return holm([one(second) for second in others])
 
 
 # -- what is said below ----------------------------------------------------------------------------
@@ -189,8 +195,8 @@ def _notes(filled: Filled) -> str:
     lines += [f"{measure(m).note}." for m in metrics if measure(m).note]
     if len(filled.rows) > 1:
         lines.append(
-            "Bold: the best of ours, and what a paired Wilcoxon test over the seeds with Holm's "
-            "correction cannot tell from it (from 6 runs on)."
+            "Bold: the best of ours and, where there are runs enough for that, what a paired "
+            "Wilcoxon test over the seeds with Holm's correction cannot tell from it."
         )
     if filled.oracles & set(filled.rows):
         lines.append("† chosen with the labels.")
@@ -269,6 +275,6 @@ def _ahead(filled: Filled, model: str, variant: str, column: Column):
         for row, values in here.items()
         if row != model and row not in filled.oracles
     }
-    p_values = holm([_test(here[row], here[model]) for row in gaps])
+    p_values = _tests(here[model], [here[row] for row in gaps])
     pairs = zip(gaps.items(), p_values, strict=True)
     return [(row, p <= ALPHA) for (row, gap), p in pairs if gap > 0]

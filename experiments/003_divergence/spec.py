@@ -42,7 +42,7 @@ def _main() -> Plan:
         models,
         task="retrieve",
         split="publisher",
-        seeds=6,
+        seeds=8,
         n_components=TOPICS,
         spaces=["topic", "semantic"],
         fold_ins=["separate", "joint"],

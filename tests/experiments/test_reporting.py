@@ -75,6 +75,12 @@ def test_what_the_test_cannot_tell_apart_is_bold_too():
     assert text.count("**92.50 ± 1.87**") == 2
 
 
+def test_runs_too_few_for_so_many_comparisons_make_no_ties():
+    rows = ["A", "B", "C", "D"]
+    text = render(table(also=rows), results(A=0.9, B=0.2, C=0.2, D=0.2), {})
+    assert text.count("**") == 2, "six runs cannot reach the level with three comparisons"
+
+
 def test_an_oracle_is_marked_and_never_bold():
     found = results(A=0.5, B=0.9)
     runs = [replace(r, oracle=r.label == "B") for r in found.runs]

@@ -34,7 +34,7 @@ def _times(folder):
 def test_a_quick_run_goes_from_end_to_end_without_the_data(quick_run):
     code, said, _ = quick_run
     assert code == 0
-    assert "003_divergence: 14 runs" in said
+    assert "003_divergence: 15 runs" in said
 
 
 def test_a_quick_run_leaves_the_folder_of_the_paper_alone(quick_run):
