@@ -144,12 +144,13 @@ def _reason(table: Table, row: str, column: Column) -> str:
     return table.missing.get(row) or table.missing.get(column.name) or ""
 
 
-def _scale(column: Column, table: Table) -> float:
+def scale(column: Column, table: Table) -> float:
+    """By what a measured number is multiplied: 100 for shares in per cent."""
     return 100 if table.percent and measure(column.metric).share else 1
 
 
 def _show(number: Any, column: Column, table: Table) -> str:
-    return f"{_scale(column, table) * number:.{table.digits}f}"
+    return f"{scale(column, table) * number:.{table.digits}f}"
 
 
 # -- which are best --------------------------------------------------------------------------------
@@ -209,7 +210,7 @@ def _against_published(filled: Filled) -> str:
     columns = [c for c in _columns(filled) if _has_value(filled, row, c)]
     lines = []
     for variant in table.variants:
-        cells = [_difference(filled, row, variant, c) for c in columns]
+        cells = [difference(filled, row, variant, c) for c in columns]
         if any(cells):
             lines.append(f"| {variant} | " + " | ".join(cells) + " |")
     if not lines:
@@ -226,12 +227,13 @@ def _has_value(filled: Filled, row: str, column: Column) -> bool:
     return number is not None and number.value is not None
 
 
-def _difference(filled: Filled, row: str, variant: str, column: Column) -> str:
+def difference(filled: Filled, row: str, variant: str, column: Column) -> str:
+    """Ours minus published, its standard error, and ✓, ≈ or ✗; empty if it was not measured."""
     values = list(filled.measured[row, variant, column.name].values())
     if not values:
         return ""
     table, number = filled.table, filled.published[row, column.name]
-    ours = _scale(column, table) * np.asarray(values)
+    ours = scale(column, table) * np.asarray(values)
     gap = ours.mean() - number.value
     error = _standard_error(ours, number.sd, table.n_published)
     mark = "✓" if round(gap, table.digits) >= 0 else "≈" if -gap <= error else "✗"
