@@ -11,7 +11,7 @@ from experiments.records import read_published
 from coview.compare import Results, Run
 
 _plans = import_module("experiments.004_mvplsa.plans")
-SHOWN = ["MVPLSA", "LinkPLSA", "Label spreading", "CoTr_E", "NBC_E", "MVPLSA, our defaults"]
+SHOWN = ["MVPLSA", "NBC_E", "Label spreading", "CoTr_E"]  # in all panels in the same colours
 UNIFORM = ["uniform", "uniform, posts", "uniform, dear"]
 
 
@@ -23,16 +23,17 @@ def label_rates(results: Results, path: Path) -> None:
     for name, axis in zip(_plans.DATA, axes.flat, strict=True):
         own = results.where(dataset=name, plan=UNIFORM, label=SHOWN)
         if len(own):
-            display = LabelShareDisplay.from_results(_published(name) + _bare(own), ax=axis)
+            lines = sum((_bare(own.where(label=label)) for label in SHOWN), _published(name))
+            display = LabelShareDisplay.from_results(lines, ax=axis)
         axis.set_title(name)
     figure.tight_layout()
-    display.save(path, dpi=70)
+    display.save(path, dpi=60)
 
 
 def _panels(rows: int, columns: int):
     import matplotlib.pyplot as plt
 
-    return plt.subplots(rows, columns, figsize=(6.2 * columns, 3.4 * rows), squeeze=False)
+    return plt.subplots(rows, columns, figsize=(5.4 * columns, 3.0 * rows), squeeze=False)
 
 
 def _published(name: str) -> Results:
@@ -66,7 +67,7 @@ def feature_topics(results: Results, path: Path) -> None:
         own = results.where(dataset=name, plan="feature topics")
         if len(own):
             display = SensitivityDisplay.from_results(
-                own, x="n_feature_topics", ax=axis, log_x=True
+                own, x="n_feature_topics", ax=axis, log_x=name == "NewsGv2"
             )
         axis.set_title(name)
     figure.tight_layout()

@@ -108,10 +108,11 @@ def plans(quick: bool) -> dict[str, Plan]:
     pages, posts = (WEBKB[:1], NEWS[:1]) if quick else (WEBKB, NEWS)
     found = {
         "uniform": _classify([*_main(pages), *_more(pages)], "uniform", 20),
-        "uniform, posts": _classify(_main(posts), "uniform", 10),
-        "uniform, dear": _classify(_more(posts), "uniform", 3),
+        "uniform, posts": _classify(_main(posts), "uniform", 20),
+        "uniform, dear": _classify(_more(posts), "uniform", 5),
         "stratified": _classify([*_main(pages), *_more(pages)], "stratified", 20),
-        "stratified, posts": _classify(_main(posts), "stratified", 5),
+        "stratified, posts": _classify(_main(posts), "stratified", 20),
+        "stratified, dear": _classify(_more(posts), "stratified", 5),
         "uniform, links": _one_direction("uniform"),
         "stratified, links": _one_direction("stratified"),
         "clusters": _clusters((*pages, *posts)),

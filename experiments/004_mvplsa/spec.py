@@ -17,7 +17,9 @@ _figures = import_module("experiments.004_mvplsa.figures")
 
 SAMPLINGS = {
     "uniform": {"plan": ["uniform", "uniform, posts", "uniform, dear", "uniform, links"]},
-    "stratified": {"plan": ["stratified", "stratified, posts", "stratified, links"]},
+    "stratified": {
+        "plan": ["stratified", "stratified, posts", "stratified, dear", "stratified, links"]
+    },
 }
 
 

@@ -44,7 +44,7 @@ def test_committed_results_are_small_and_without_failures(folder):
     assert (folder / "results.csv").stat().st_size < 500_000
     assert not read_results(folder / "results.csv").failures
     for figure in folder.glob("*.png"):
-        assert figure.stat().st_size < 60_000
+        assert figure.stat().st_size < 100_000
 
 
 @pytest.mark.parametrize("folder", folders(), ids=lambda folder: folder.name)
