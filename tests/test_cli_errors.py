@@ -47,6 +47,7 @@ def test_wrong_usage_ends_with_2_and_says_what_to_do(table, model):
         (["fit", table, "--text", "en", "--text", "de", "--model", "plsa"], "--concat"),
         (["fit", table, "--text", "en", "--set", "magic=1"], "no parameter magic"),
         (["fit", table, "--text", "en", "--classify"], "--label"),
+        (["fit", table, "--text", "en", "--label", "topic", "--classify", "-k", 3], "--topics"),
         (["fit", table, "--text", "en", "--view", "a=b.mtx"], "not both"),
         (["search", model], "either a query"),
         (["search", model, "moon"], "--view en"),

@@ -50,7 +50,7 @@ class Display:
                 bbox_inches="tight",
                 facecolor="white",
                 metadata=dates.get(suffix, {"Software": None}),
-                pil_kwargs={"optimize": True} if suffix == ".png" else None,
+                **({"pil_kwargs": {"optimize": True}} if suffix == ".png" else {}),
             )
 
 

@@ -15,7 +15,7 @@ from coview.cli.evaluate import check_label_options, inputs
 from coview.cli.fit import _stopping_politely
 from coview.cli.output import note, print_json
 from coview.cli.source import Source, check_not_input
-from coview.cli.state import UsageError
+from coview.cli.state import UsageError, refuse_options
 from coview.names import ONE_VIEW
 
 if TYPE_CHECKING:
@@ -206,20 +206,12 @@ def compare(
 
 
 def _check_options(context: typer.Context, data: Path | None, task: Task) -> None:
-    """Refuse options that would have no effect: whoever gives one believes that it has."""
-
-    def refuse(names, why):
-        sources = {name: context.get_parameter_source(name) for name in names}
-        given = [n for n, source in sources.items() if source and source.name == "COMMANDLINE"]
-        if given:
-            listed = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-            raise UsageError(f"{why}: leave out {listed}.")
-
     if _is_plan(data):
         others = [name for name in context.params if name not in _BESIDE_A_PLAN]
-        refuse(others, "A plan says itself what is compared")
+        refuse_options(context, others, "A plan says itself what is compared")
     elif task is not Task.classify:
-        refuse(_OF_CLASSIFY, f"Labels are given in --task classify, not in {task.value}")
+        why = f"Labels are given in --task classify, not in {task.value}"
+        refuse_options(context, _OF_CLASSIFY, why)
 
 
 def _is_plan(data: Path | None) -> bool:

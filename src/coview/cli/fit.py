@@ -13,7 +13,7 @@ import typer
 from coview.cli import options
 from coview.cli.output import note, print_json
 from coview.cli.source import Source, check_not_input, document_names, named
-from coview.cli.state import UsageError
+from coview.cli.state import UsageError, refuse_options
 from coview.names import MODEL_NAMES, ONE_VIEW, model_class
 
 if TYPE_CHECKING:
@@ -169,6 +169,8 @@ def fit(
     }
     _check_output(output)
     check_not_input(output, data, ids, labels, links)
+    if classify:
+        refuse_options(context, ["topics"], "With --classify the topics are the classes")
     views = Source.of(context.params).views()
     views = views.concat() if concat else views
     _check_views(model.value, views)
