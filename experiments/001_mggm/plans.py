@@ -30,17 +30,18 @@ CAI = {
     "strength_scale": "absolute",
     "init": "kmeans",
     "max_iter": 30,
+    "n_init": 10,
     "tol": 0.0,
     "scaling": None,
 }
 RAW = {"features": "raw", "n_init": 1}
 
 # how many: more where runs differ more, fewer where they are dear
-KINDS = ("paper", "one graph", "defaults", "defaults, others", "spectral", "co-regularised")
+KINDS = ("paper", "LTM", "one graph", "defaults", "defaults, others", "spectral", "co-regularised")
 SEEDS = {
-    MFEAT: dict(zip(KINDS, (10, 3, 10, 5, 10, 2), strict=True)),
-    REUTERS: dict(zip(KINDS, (10, 3, 10, 10, 10, 10), strict=True)),
-    CORA: dict(zip(KINDS, (10, 3, 10, 5, 10, 2), strict=True)),
+    MFEAT: dict(zip(KINDS, (10, 5, 3, 10, 5, 10, 2), strict=True)),
+    REUTERS: dict(zip(KINDS, (10, 10, 3, 10, 10, 10, 10), strict=True)),
+    CORA: dict(zip(KINDS, (10, 5, 3, 10, 5, 10, 2), strict=True)),
 }
 
 STRENGTHS, EXPONENTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0), (0.5, 0.95)
@@ -83,13 +84,19 @@ def _paper(name: str) -> list[Entry]:
     return [
         Entry("mggm", "MGGM", _mggm(name)),
         Entry("mvplsa", "MVPLSA", {"init": "random", **_as_they_are(name), **topics}),
-        Entry("ltm-best", "LTM", CAI, oracle=True),
-        Entry("ltm-best", HONEST["LTM"], CAI),
-        Entry("ltm-concat", "ConcatLTM", CAI),
         Entry("kmeans-best", "K-means", RAW, oracle=True),
         Entry("kmeans", "ConcatK-means", RAW),
         Entry("plsa-concat", "ConcatPLSA", random),
         Entry("link", "LinkPLSA", {"init": "random", **_as_they_are(name)}),
+    ]
+
+
+def _ltm() -> list[Entry]:
+    """LTM as its authors run it: the best of ten starts."""
+    return [
+        Entry("ltm-best", "LTM", CAI, oracle=True),
+        Entry("ltm-best", HONEST["LTM"], CAI),
+        Entry("ltm-concat", "ConcatLTM", CAI),
     ]
 
 
@@ -130,6 +137,7 @@ def _table_2(name: str) -> dict[str, Plan]:
     seeds = SEEDS[name]
     models = {
         "paper": _paper(name),
+        "LTM": _ltm(),
         "one graph": _one_graph(name),
         "defaults": [Entry("mggm", "MGGM"), Entry("ltm-concat", "ConcatLTM")],
         "defaults, others": _others(),
