@@ -42,6 +42,21 @@ def test_processes_give_the_same_bytes(undisturbed, tmp_path):
     assert csv_of(run(quick_plan(), n_jobs=2, data=given()), tmp_path / "r.csv") == undisturbed
 
 
+def test_a_folder_that_changed_is_measured_again(tmp_path):
+    folder, journal = tmp_path / "mine", tmp_path / "journal.jsonl"
+    views = small_views()
+    plan = Plan([str(folder)], [Entry("link", params=QUICK)], seeds=1)
+    views.save(folder)
+    before = run(plan, journal, n_jobs=1)
+    assert len(read_records(journal)) == 1
+    run(plan, journal, n_jobs=1)
+    assert len(read_records(journal)) == 1, "nothing changed"
+    views[: len(views) // 2].save(folder, overwrite=True)
+    after = run(plan, journal, n_jobs=1)
+    assert len(read_records(journal)) == 2
+    assert after.runs[0].documents == before.runs[0].documents // 2
+
+
 def test_a_model_fitted_by_hand_gives_the_same_figure():
     from coview import LinkPLSA
     from coview.metrics import clustering_accuracy

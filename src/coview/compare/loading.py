@@ -63,10 +63,20 @@ def _read(name, options, loader, split):
         asked: dict[str, Any] = {**options, "return_split": True} if split else dict(options)
         return _with_split(load_dataset(name, **asked))
     if Path(name).is_dir():
-        return Views.load(name, **options), None
+        return load_folder(name, options), None
     raise FileNotFoundError(
         f"There is no data set and no folder {quoted(name)}. Data sets: {', '.join(known_names())}."
     )
+
+
+def is_folder(name: str) -> bool:
+    """Whether a name stands for a views folder of the user's."""
+    return name not in _built_in() and not _is_registered(name) and Path(name).is_dir()
+
+
+def load_folder(name: str, options: Mapping[str, Any]) -> Views:
+    """A views folder; the fingerprint among the options is for the journal alone."""
+    return Views.load(name, **{n: v for n, v in options.items() if n != "sha256"})
 
 
 def _with_split(found):

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from coview.compare.journal import Journal, read_records
+from coview.compare.loading import is_folder, load_folder
 from coview.compare.plan import Cell, Plan
 from coview.compare.results import Results
 from coview.compare.worker import ignore_interrupts, run_cell, set_up, versions
@@ -110,11 +111,13 @@ def finished_cells(
 
 
 def _with_fingerprints(plan: Plan, given: Mapping[str, Any]) -> Plan:
-    """Views of the caller have no name that lasts: their contents are part of the cell."""
+    """Views and folders of the caller may change: their contents are part of the cell."""
     from coview.data.views import Views
 
     def sealed(entry):
         views = given.get(entry.name)
+        if views is None and is_folder(entry.name):
+            views = load_folder(entry.name, entry.options)
         if not isinstance(views, Views):
             return entry
         return replace(entry, options={**entry.options, "sha256": _fingerprint(views)})
