@@ -41,11 +41,15 @@ def time(results: Results, path: Path) -> None:
 
 
 def _finish(display: Any, figure: Any, path: Path) -> None:
-    """Inner panels keep the title of their axis only where it says something new."""
+    """Inner panels go without the titles of axes that the outer ones have; all keep their scale."""
     from matplotlib import pyplot
 
     for ax in figure.axes:
-        ax.label_outer(remove_inner_ticks=False)
-    figure.subplots_adjust(wspace=0.45, hspace=0.15)
-    display.save(path, dpi=80)
+        place = ax.get_subplotspec()
+        if not place.is_first_col():
+            ax.set_ylabel("")
+        if not place.is_last_row():
+            ax.set_xlabel("")
+    figure.subplots_adjust(wspace=0.65, hspace=0.15)
+    display.save(path, dpi=75)
     pyplot.close(figure)
