@@ -42,6 +42,33 @@ def _classification(name: str, number: int) -> Table:
     )
 
 
+ALL = ", all documents"
+
+
+def _all_documents() -> Table:
+    columns = [
+        Column(
+            f"{name} r={rate:.2f}",
+            {"dataset": name, "rate": rate},
+            title=f"{name}, {100 * rate:.0f} %",
+        )
+        for name in _plans.WEBKB
+        for rate in _plans.RATES
+    ]
+    return Table(
+        "Table 3",
+        "Table 3, Cornell and Washington, with the labelled documents counted",
+        columns,
+        {sampling: {"plan": f"{sampling}{ALL}"} for sampling in SAMPLINGS},
+        only=("MVPLSA",),
+        also=(_plans.LETTER, "LinkPLSA"),
+        model="MVPLSA",
+        n_published=20,
+        note="The paper's Eq. 19 divides by the number of documents and does not set the labelled "
+        "ones apart. To the letter they count, as right. The other tables leave them out.",
+    )
+
+
 def _clustering(metric: str, title: str) -> Table:
     return Table(
         "Figure 2",
@@ -97,6 +124,7 @@ def _more_labels() -> Table:
 
 TABLES = [
     *(_classification(name, 3) for name in _plans.DATA),
+    _all_documents(),
     *(_classification(name, 4) for name in _plans.DATA),
     Table(
         "Table 5",
@@ -112,6 +140,26 @@ TABLES = [
     _what_matters(),
     _more_labels(),
 ]
+
+
+def derive(results: Results) -> Results:
+    """Rows that are made of others."""
+    return _k_means_rows(_with_all_documents(results))
+
+
+def _with_all_documents(results: Results) -> Results:
+    """Runs on the pages once more, with the labelled documents counted as right."""
+    labels = ("MVPLSA", _plans.LETTER, "LinkPLSA")
+    own = results.where(plan=list(SAMPLINGS), dataset=list(_plans.WEBKB), label=labels)
+    runs = [_counting_all(run) for run in own.runs if not run.error]
+    return replace(results, runs=(*results.runs, *runs))
+
+
+def _counting_all(run):
+    share = run.values[""]["labelled"] / run.documents
+    accuracy = share + (1 - share) * run.values[""]["accuracy"]
+    settings = {**run.settings, "plan": f"{run.settings['plan']}{ALL}"}
+    return replace(run, settings=settings, values={"": {"accuracy": accuracy}})
 
 
 def _k_means_rows(results: Results) -> Results:
@@ -155,7 +203,7 @@ PAPER = Paper(
         "mvplsa-letter": _models.MVPLSAToTheLetter,
     },
     data={"newsgv4-parts": _data.newsgv4_split},
-    derive=_k_means_rows,
+    derive=derive,
     figures=[
         Figure(
             "label_rates.png",

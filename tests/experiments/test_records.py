@@ -1,9 +1,10 @@
 """The CSV files of the experiments: typed in whole, written and read without loss."""
 
 import csv
+from dataclasses import replace
 
 import pytest
-from experiments.paper import folders, load_paper
+from experiments.paper import folder_of, folders, load_paper
 from experiments.records import (
     NOT_IN_OUR_COPY,
     PUBLISHED,
@@ -109,3 +110,12 @@ def test_runs_that_failed_are_kept_with_their_error(tmp_path):
     write_results(Results((failed, *runs())), tmp_path / "results.csv", ["map"])
     found = read_results(tmp_path / "results.csv")
     assert [run.error for run in found.failures] == ["MemoryError"]
+
+
+def test_004_counts_the_labelled_documents_as_right_where_it_says_so():
+    paper = load_paper(folder_of("004"))
+    values = {"": {"accuracy": 0.9, "labelled": 10}}
+    run = Run("Cornell", "mvplsa", "MVPLSA", {}, 0, 0.05, values, settings={"plan": "uniform"})
+    found = paper.derive(Results((replace(run, documents=200),)))
+    assert [r.settings["plan"] for r in found.runs] == ["uniform", "uniform, all documents"]
+    assert [r.value("accuracy") for r in found.runs] == [0.9, pytest.approx(0.905)]
