@@ -73,9 +73,9 @@ CLAIMS = [
 HEADER = "| paper | table | model | how | columns | published | ours | | simple rival |"
 
 
-def write_summary(page: Path = PAGE) -> None:
+def write_summary() -> None:
     """Put the table into the page anew."""
-    page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def renewed(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 
@@ -45,20 +46,24 @@ def _classification(name: str, number: int) -> Table:
 ALL = ", all documents"
 
 
-def _all_documents() -> Table:
-    columns = [
+def _of_pages(rates: Sequence[float], **where: str) -> list[Column]:
+    """Cornell and Washington side by side."""
+    return [
         Column(
             f"{name} r={rate:.2f}",
-            {"dataset": name, "rate": rate},
+            {"dataset": name, "rate": rate, **where},
             title=f"{name}, {100 * rate:.0f} %",
         )
         for name in _plans.WEBKB
-        for rate in _plans.RATES
+        for rate in rates
     ]
+
+
+def _all_documents() -> Table:
     return Table(
         "Table 3",
         "Table 3, Cornell and Washington, with the labelled documents counted",
-        columns,
+        _of_pages(_plans.RATES),
         {sampling: {"plan": f"{sampling}{ALL}"} for sampling in SAMPLINGS},
         only=("MVPLSA",),
         also=(_plans.LETTER, "LinkPLSA"),
@@ -104,19 +109,10 @@ def _what_matters() -> Table:
 
 
 def _more_labels() -> Table:
-    columns = [
-        Column(
-            f"{name} r={rate}",
-            {"dataset": name, "rate": rate, "plan": "more labels"},
-            title=f"{name}, {100 * rate:.0f} %",
-        )
-        for name in _plans.WEBKB
-        for rate in _plans.MORE_RATES
-    ]
     return Table(
         "more labels",
         "More labels than in the paper, uniform",
-        columns,
+        _of_pages(_plans.MORE_RATES, plan="more labels"),
         also=("MVPLSA", "LinkPLSA", "NBC_V1", "NBC_E"),
         note="What these data allow MVPLSA when labels no longer lack.",
     )

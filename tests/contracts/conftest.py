@@ -9,7 +9,9 @@ from tests.contracts.models import MODELS
 
 def pytest_generate_tests(metafunc):
     if "entry" in metafunc.fixturenames:
-        metafunc.parametrize("entry", MODELS, ids=str)
+        several = metafunc.definition.get_closest_marker("several_views")
+        own = [entry for entry in MODELS if not (several and entry.one_view)]
+        metafunc.parametrize("entry", own, ids=str)
 
 
 @pytest.fixture(scope="session")

@@ -101,9 +101,8 @@ def test_permuting_terms_permutes_the_topics(entry, views, rng):
 
 
 @pytest.mark.usefixtures("feature_topics_by_content")
+@pytest.mark.several_views
 def test_permuting_views_changes_nothing(entry, views, rng):
-    if entry.one_view:
-        pytest.skip("a model of one view")
     if entry.cls is PairwiseCoPLSA:
         pytest.skip("the mixtures move one view after the other, each seeing the last one's move")
     start = rng.dirichlet(np.ones(3), len(views))
@@ -185,9 +184,8 @@ def with_an_empty_view(views, present):
 
 @pytest.mark.parametrize("present", [False, True])
 @pytest.mark.parametrize("init", ["auto", "consensus", "spectral_sum"])
+@pytest.mark.several_views
 def test_a_view_without_counts_is_no_obstacle(entry, views, init, present):
-    if entry.one_view:
-        pytest.skip("a model of one view")
     more = with_an_empty_view(views, present)
     with pytest.warns(DataWarning, match="No document has a count in 'none'") as caught:
         model = entry(init=init).fit(more)
@@ -197,9 +195,8 @@ def test_a_view_without_counts_is_no_obstacle(entry, views, init, present):
     assert np.isfinite([model.score(more), model.perplexity(more)]).all()
 
 
+@pytest.mark.several_views
 def test_a_view_that_no_document_has_changes_nothing(entry, views):
-    if entry.one_view:
-        pytest.skip("a model of one view")
     model = entry(init=views.labels).fit(views)
     with pytest.warns(DataWarning, match="'none'"):
         other = entry(init=views.labels).fit(with_an_empty_view(views, present=False))
@@ -306,11 +303,14 @@ def test_a_failing_fit_leaves_the_fitted_state(entry, views):
 
 
 def test_scores_are_finite_and_a_better_fit_scores_better(entry, views):
-    if entry.cls is VotedPLSA:
-        pytest.skip("most documents are placed by the vote, however long stage two runs")
     long, short = entry(max_iter=80).fit(views), entry(max_iter=1).fit(views)
-    assert short.score(views) < long.score(views) < 0
-    assert 1 < long.perplexity(views) < short.perplexity(views)
+    assert short.score(views) < 0
+    assert long.score(views) < 0
+    assert long.perplexity(views) > 1
+    # there most documents are placed by the vote, however long the second stage runs
+    if entry.cls is not VotedPLSA:
+        assert short.score(views) < long.score(views)
+        assert long.perplexity(views) < short.perplexity(views)
 
 
 def test_set_output_gives_a_data_frame(entry, views):

@@ -31,7 +31,7 @@ def test_every_claim_has_a_line_with_a_verdict_and_a_rival():
 def test_the_command_writes_the_page(tmp_path, monkeypatch):
     page = tmp_path / "page.md"
     page.write_text(f"{BEGIN}{END}", encoding="utf-8")
-    monkeypatch.setattr("experiments.summary.write_summary.__defaults__", (page,))
+    monkeypatch.setattr("experiments.summary.PAGE", page)
     assert main(["summary"]) == 0
     assert "| paper |" in page.read_text(encoding="utf-8")
 
