@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from coview.data import graphs
+from coview.graphs import neighbors as graphs
 
 P = 5
 ASKED = graphs.INDEX_NEIGHBORS * P + 1

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from coview.names import MODEL_NAMES, ONE_VIEW, model_class
+from coview.models import MODEL_NAMES, ONE_VIEW, model_class
 
 
 def ring(n_docs):

@@ -96,7 +96,7 @@ def measure(args):
     import pandas  # noqa: F401
     import sklearn.feature_extraction.text  # noqa: F401
 
-    import coview.data.raw_rows  # noqa: F401
+    import coview.reading.columns  # noqa: F401
 
     before, start = status("VmRSS"), time.process_time()
     matrices = (read_peer if args.peer else read_ours)(args.read)

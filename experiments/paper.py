@@ -110,9 +110,9 @@ class Paper:
     metrics : sequence of str, default=("accuracy",)
         What results.csv keeps.
     models : dict, default={}
-        As in `coview.compare.run`: makers of models that are none of coview's.
+        As in `coview.compare.runner`: makers of models that are none of coview's.
     data : dict, default={}
-        As in `coview.compare.run`: loaders of data sets that are none of coview's.
+        As in `coview.compare.runner`: loaders of data sets that are none of coview's.
     derive : function of Results -> Results, optional
         Adds rows that are made of others, such as the best view, before results.csv is written.
     """

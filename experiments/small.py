@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from coview.data.views import Views
+from coview.views.container import Views
 
 DOCUMENTS = 120
 COLUMNS = 300  # of each view: the most frequent ones

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from coview.data.blocks import cut, make_blocks
 from coview.em.emissions import FactoredTopics, Topics
+from coview.em.prepared import cut, make_blocks
 from coview.em.problem import Problem
 from coview.em.simplex import pad_topics
 

@@ -13,7 +13,7 @@ import coview
 from coview import DamagedFile, DataWarning, LinkPLSA, TopicClassifier, Views, load
 from coview.datasets import make_views
 from coview.io import info
-from coview.names import MODEL_NAMES, ONE_VIEW, model_class
+from coview.models import MODEL_NAMES, ONE_VIEW, model_class
 from coview.store import read_sealed, write_sealed
 
 GOLDEN = Path(__file__).parent / "golden"

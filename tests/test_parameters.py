@@ -125,7 +125,7 @@ def test_more_topics_than_documents_or_terms_is_a_warning():
 
 @pytest.mark.filterwarnings("ignore::coview.DataWarning")
 def test_the_estimate_of_memory_comes_before_the_allocation(monkeypatch):
-    from coview.data import prepare
+    from coview.em import prepared as prepare
 
     monkeypatch.setattr(prepare, "make_blocks", lambda *a, **k: pytest.fail("allocated"))
     with pytest.raises(MemoryError, match="100,000,000,000 topics"):

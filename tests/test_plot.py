@@ -9,7 +9,7 @@ import pytest
 
 from coview import LTM, LinkPLSA
 from coview.compare import Results, Run
-from coview.compare.convergence import follow
+from coview.compare.tasks import follow
 from coview.datasets import make_views
 from coview.metrics import clustering_accuracy, nmi_max
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import coview
+from tests.cli.command import coview
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from coview import PLSA, DataWarning, LinkPLSA
-from coview.data.prepare import prepare
-from coview.data.views import Views
 from coview.datasets import make_views
-from coview.heldout import split_tokens
+from coview.em.prepared import prepare
+from coview.scores import split_tokens
+from coview.views.container import Views
 
 
 def views(seed=0, n_docs=100):

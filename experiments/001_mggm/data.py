@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coview.data.views import Views
 from coview.datasets import make_views
+from coview.views.container import Views
 
 COLUMNS = {"colour": 226, "edges": 74, "texture": 129}
 CLASSES = 31

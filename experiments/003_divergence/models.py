@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from coview.data.views import Views
 from coview.datasets import load_wikipedia
+from coview.views.container import Views
 
 
 class RandomOrder(BaseEstimator):

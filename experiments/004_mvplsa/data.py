@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from coview.data.views import Views
 from coview.datasets import load_newsgv4
+from coview.views.container import Views
 
 PARTS = 4
 

@@ -19,10 +19,10 @@ from sklearn.base import BaseEstimator
 from coview import MVPLSA
 from coview.baselines import MVC, CoTraining
 from coview.baselines.features import Features
-from coview.data.graphs import knn_graph
-from coview.data.views import Views
 from coview.em.emissions import FactoredTopics
 from coview.em.problem import Problem
+from coview.graphs.neighbors import knn_graph
+from coview.views.container import Views
 
 
 def cotraining_view(n_components: int, random_state: Any = None, *, view: int, **params: Any):

@@ -4,39 +4,43 @@ The same things seen several ways: cluster them, classify them from a handful of
 one view with another, with topics a person can read.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from ._lazy import lazy_names
 
 __version__ = "0.1.0.dev0"
 
 # Where the public names live. They are imported on first use: scikit-learn alone takes over a
 # second, and `coview --help` or `import coview` should not.
 _HOMES = {
-    "Views": ".data.views",
-    "DataWarning": ".data.validate",
-    "PLSA": ".models.plsa",
-    "DualPLSA": ".models.dual_plsa",
-    "LTM": ".models.ltm",
-    "LinkPLSA": ".models.link_plsa",
-    "VotedPLSA": ".models.voted_plsa",
-    "PairwiseCoPLSA": ".models.pairwise_coplsa",
-    "DivergenceCoPLSA": ".models.divergence_coplsa",
-    "MVPLSA": ".models.mvplsa",
-    "MGGM": ".models.mggm",
-    "TopicClassifier": ".classifier",
-    "Checkpoint": ".em.checkpoint",
-    "DamagedFile": ".store",
-    "load": ".io",
-    "search": ".retrieval",
-    "SearchIndex": ".retrieval",
-    "Doc": ".retrieval",
-    "to_mudata": ".data.mudata",
-    "edge_graph": ".data.links",
-    "top_terms": ".report",
+    "Views": "views.container",
+    "DataWarning": "views.matrix_checks",
+    "PLSA": "models.plsa",
+    "DualPLSA": "models.dual_plsa",
+    "LTM": "models.ltm",
+    "LinkPLSA": "models.link_plsa",
+    "VotedPLSA": "models.voted_plsa",
+    "PairwiseCoPLSA": "models.pairwise_coplsa",
+    "DivergenceCoPLSA": "models.divergence_coplsa",
+    "MVPLSA": "models.mvplsa",
+    "MGGM": "models.mggm",
+    "TopicClassifier": "classifier",
+    "Checkpoint": "em.checkpoint",
+    "DamagedFile": "store",
+    "load": "io",
+    "search": "retrieval.index",
+    "SearchIndex": "retrieval.index",
+    "Doc": "retrieval.query",
+    "to_mudata": "reading.mudata",
+    "edge_graph": "graphs.links",
+    "top_terms": "report",
+    "baselines": "baselines",
+    "compare": "compare",
+    "datasets": "datasets",
+    "metrics": "metrics",
 }
-_SUBMODULES = ("baselines", "compare", "datasets", "metrics")
 
-__all__ = [*_HOMES, *_SUBMODULES, "__version__"]
+__all__ = [*_HOMES, "__version__"]
 
 if TYPE_CHECKING:
     from . import baselines as baselines
@@ -44,11 +48,8 @@ if TYPE_CHECKING:
     from . import datasets as datasets
     from . import metrics as metrics
     from .classifier import TopicClassifier as TopicClassifier
-    from .data.links import edge_graph as edge_graph
-    from .data.mudata import to_mudata as to_mudata
-    from .data.validate import DataWarning as DataWarning
-    from .data.views import Views as Views
     from .em.checkpoint import Checkpoint as Checkpoint
+    from .graphs.links import edge_graph as edge_graph
     from .io import load as load
     from .models.divergence_coplsa import DivergenceCoPLSA as DivergenceCoPLSA
     from .models.dual_plsa import DualPLSA as DualPLSA
@@ -59,20 +60,13 @@ if TYPE_CHECKING:
     from .models.pairwise_coplsa import PairwiseCoPLSA as PairwiseCoPLSA
     from .models.plsa import PLSA as PLSA
     from .models.voted_plsa import VotedPLSA as VotedPLSA
+    from .reading.mudata import to_mudata as to_mudata
     from .report import top_terms as top_terms
-    from .retrieval import Doc as Doc
-    from .retrieval import SearchIndex as SearchIndex
-    from .retrieval import search as search
+    from .retrieval.index import SearchIndex as SearchIndex
+    from .retrieval.index import search as search
+    from .retrieval.query import Doc as Doc
     from .store import DamagedFile as DamagedFile
+    from .views.container import Views as Views
+    from .views.matrix_checks import DataWarning as DataWarning
 
-
-def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name], __name__), name)
-    if name in _SUBMODULES:
-        return import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES, __all__)

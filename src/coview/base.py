@@ -11,25 +11,23 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags
 
 from coview.assign import nearest_centre, topic_centres
-from coview.callbacks import CallbackSupportMixin, with_callbacks
-from coview.data.prepare import Prepared, check_fit_memory, prepare, view_weights
-from coview.data.scaling import learn_scaling
-from coview.data.validate import (
-    DataWarning,
-    check_not_all_empty,
-    check_topic_labels,
-    check_topics,
-)
-from coview.data.views import Views
 from coview.em.checkpoint import Keeper, as_checkpoint
 from coview.em.loop import Fit, Interrupted
+from coview.em.prepared import Prepared, check_fit_memory, learn_scaling, prepare, view_weights
 from coview.em.problem import Problem
+from coview.em.restarts import (
+    CallbackSupportMixin,
+    best_of_restarts,
+    fit_fingerprint,
+    with_callbacks,
+)
 from coview.em.starts import Start, check_same_topics, mixture_start, starts_from
 from coview.em.step import Update
-from coview.folding import NewDocumentsMixin
-from coview.heldout import ScoresMixin
+from coview.new_documents import NewDocumentsMixin
 from coview.params import check_choice, check_dtype, check_int, check_n_jobs, check_real, seed_of
-from coview.restarts import best_of_restarts, fit_fingerprint
+from coview.scores import ScoresMixin
+from coview.views.checks import DataWarning, check_not_all_empty, check_topic_labels, check_topics
+from coview.views.container import Views
 
 
 class BaseViewsModel(
@@ -41,7 +39,7 @@ class BaseViewsModel(
 ):
     """Everything but the model itself: input, starts, restarts, fitted attributes, labels.
 
-    New documents are read and folded in by `coview.folding`, scores are `coview.heldout`.
+    New documents are read and folded in by `coview.new_documents`, scores are `coview.scores`.
 
     A subclass writes `_problem(data, start, rng)`, which says how the views' mixtures, emissions
     and penalty hang together.

@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from coview.data.recipes import Recipe, recipe_class
-from coview.data.show import plural
-from coview.data.validate import DataWarning
 from coview.em.trace import Trace
-from coview.names import MODEL_NAMES
+from coview.models import MODEL_NAMES
+from coview.reading.recipes import Recipe, recipe_class
 from coview.store import DamagedFile, pack_texts, read_header, read_sealed, unpack_texts
 from coview.store import write_sealed as _write_sealed
+from coview.views.checks import DataWarning
+from coview.wording import plural
 
 KIND = "model"
 _CLASSES = {name: f"coview.models.{module}" for module, name in MODEL_NAMES.values()}

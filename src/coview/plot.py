@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from coview.compare.lines import Line, lines_of
+from coview.compare.groups import Line, lines_of
 from coview.compare.measures import check_of_clusters, measure
 from coview.compare.results import Results
 from coview.extras import need
@@ -236,8 +236,7 @@ class ConvergenceDisplay(Display):
         """
         if views is None:
             return cls(np.asarray(model.trace_.objective)).plot(axes)
-        from coview.compare.cluster import clustering_metrics
-        from coview.compare.convergence import follow
+        from coview.compare.tasks import clustering_metrics, follow
 
         if views.labels is None:
             raise ValueError("The views have no labels to compare clusters with.")

@@ -7,10 +7,10 @@ from sklearn.cross_decomposition import CCA
 
 from coview import Views
 from coview.baselines import MVC, SCM, CCAClustering, CoRegSpectral
-from coview.baselines import coreg as coreg_module
+from coview.baselines import spectral as coreg_module
 from coview.baselines.cca import maxvar
-from coview.baselines.coreg import normalized_similarity, objective
-from coview.baselines.mvc import mapping_loss, mapping_step, one_hot
+from coview.baselines.late_fusion import mapping_loss, mapping_step, one_hot
+from coview.baselines.spectral import normalized_similarity, objective
 from coview.datasets import make_views
 from coview.metrics import mean_average_precision, similarity
 from tests.reference import baselines as naive

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coview.compare.journal import Journal
+from coview.compare.result_files import Journal
 
 
 def filled(path, keys="ab"):

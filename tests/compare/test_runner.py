@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from coview.compare import Entry, Plan, run
-from coview.compare.journal import read_records
-from coview.data.matrices import DataWarning
+from coview.compare.result_files import read_records
+from coview.views.matrix_checks import DataWarning
 from tests.compare.helpers import (
     QUICK,
     ROOT,

@@ -5,7 +5,7 @@ import pytest
 
 from coview import LinkPLSA, TopicClassifier, Views
 from coview.compare import Entry, Plan, draw_labelled, draw_test, run
-from coview.compare.preparing import Preparation
+from coview.compare.inputs import Preparation
 from coview.metrics import mean_average_precision, similarity
 from tests.compare.helpers import QUICK, given, small_views
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from coview import Views
-from coview.data import blocks
 from coview.datasets import make_views
+from coview.em import prepared as blocks
 from tests.contracts.models import MODELS
 
 

@@ -9,8 +9,8 @@ import pytest
 from sklearn.base import clone
 
 from coview import DataWarning, PairwiseCoPLSA, Views, VotedPLSA
-from coview.data.blocks import cut
 from coview.em import emissions
+from coview.em.prepared import cut
 
 
 def mixtures_of(model):

@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from coview.data.views import Views
 from coview.datasets import _cache, load_python_api, python_api
 from coview.datasets._python_source import read_items, words_of
+from coview.views.container import Views
 
 # Importing any of these modules would stop the test.
 FILES = {

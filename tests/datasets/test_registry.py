@@ -8,8 +8,7 @@ import pytest
 
 from coview import Views, datasets
 from coview.datasets import DATASETS, data_home, load_dataset
-from coview.datasets.home import _user_data_folder, find_folder
-from coview.datasets.manifest import check_manifest, write_manifest
+from coview.datasets.folders import _user_data_folder, check_manifest, find_folder, write_manifest
 from coview.datasets.registry import dataset
 
 NAMES = [

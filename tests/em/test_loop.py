@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coview.em.loop import fold_in, run_em
-from coview.em.penalty import Penalty
+from coview.em.penalties.base import Penalty
 from coview.em.problem import Problem
 from tests.planted import make_case, serial
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from coview import LinkPLSA, TopicClassifier
 from coview.datasets import make_views
-from coview.names import MODEL_NAMES, ONE_VIEW, model_class
+from coview.models import MODEL_NAMES, ONE_VIEW, model_class
 from coview.store import FORMAT_VERSION
 
 

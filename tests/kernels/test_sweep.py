@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coview.data.blocks import make_blocks
+from coview.em.prepared import make_blocks
 from coview.kernels.simplex import normalize_rows, normalize_topics
 from coview.kernels.sweep import log_likelihood, sweep_columns, sweep_rows
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coview.em.agreement import Agreement
-from coview.em.similarity import SimilarityAgreement, sample_pairs
-from coview.em.smoothness import GraphSmoothness
+from coview.em.penalties.divergence import Agreement
+from coview.em.penalties.graph_smoothness import GraphSmoothness
+from coview.em.penalties.similarity import SimilarityAgreement, sample_pairs
 from coview.em.step import em_step
 from tests.planted import make_case, serial
 

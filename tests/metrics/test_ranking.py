@@ -10,8 +10,8 @@ from coview.metrics import (
     mean_average_precision,
     median_rank,
     precision_at_k,
-    ranking,
 )
+from coview.metrics import retrieval as ranking
 from tests.reference import metrics as naive
 
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from coview import LTM, MGGM, MVPLSA, PLSA, DataWarning
 from coview.datasets import make_views
-from coview.em import smoothness
+from coview.em.penalties import graph_smoothness as smoothness
 
 FIXED = {"tol": 0.0, "max_iter": 10, "dtype": "float64", "random_state": 0, "assign": "argmax"}
 

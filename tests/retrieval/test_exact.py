@@ -6,7 +6,7 @@ import pytest
 from coview.kernels.search import keep_best, prepare_rows, search_one
 from coview.metrics import similarity
 from coview.retrieval import exact
-from coview.retrieval.kinds import KINDS, contributions, prepare
+from coview.retrieval.similarity import KINDS, contributions, prepare
 from tests.retrieval import naive
 
 

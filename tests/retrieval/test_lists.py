@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from coview.retrieval import exact, lists
-from coview.retrieval.kinds import KINDS, prepare
+from coview.retrieval import approximate as lists
+from coview.retrieval import exact
+from coview.retrieval.similarity import KINDS, prepare
 
 
 def clustered(rng, n, topics=20, clusters=40):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coview import Doc, LinkPLSA, SearchIndex, Views, search
-from coview.retrieval.kinds import KINDS
+from coview.retrieval.similarity import KINDS
 from tests.retrieval import naive
 from tests.retrieval.stories import TOPICS
 

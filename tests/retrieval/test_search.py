@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coview import DataWarning, Doc, LinkPLSA, SearchIndex, TopicClassifier, Views, search
-from coview.retrieval.kinds import KINDS
+from coview.retrieval.similarity import KINDS
 from tests.retrieval import naive
 from tests.retrieval.stories import sentences, topics_of
 

@@ -10,47 +10,42 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from coview._lazy import lazy_names
+
 # Where the classes live. They are imported on first use, so that a list of names costs nothing.
 _HOMES = {
     "BestView": "single",
     "CCAClustering": "cca",
-    "CoRegSpectral": "coreg",
-    "CoTraining": "cotraining",
+    "CoRegSpectral": "spectral",
+    "CoTraining": "naive_bayes",
     "Concatenated": "single",
-    "FusionLM": "fusion",
+    "FusionLM": "late_fusion",
     "KMeansViews": "kmeans",
-    "MVC": "mvc",
+    "MVC": "late_fusion",
     "NaiveBayesViews": "naive_bayes",
     "OneView": "single",
-    "SCM": "scm",
+    "SCM": "cca",
     "SpectralConcat": "spectral",
 }
 
 __all__ = [*_HOMES, "BASELINES", "Baseline"]
 
 if TYPE_CHECKING:
+    from coview.baselines.cca import SCM as SCM
     from coview.baselines.cca import CCAClustering as CCAClustering
-    from coview.baselines.coreg import CoRegSpectral as CoRegSpectral
-    from coview.baselines.cotraining import CoTraining as CoTraining
-    from coview.baselines.fusion import FusionLM as FusionLM
     from coview.baselines.kmeans import KMeansViews as KMeansViews
-    from coview.baselines.mvc import MVC as MVC
+    from coview.baselines.late_fusion import MVC as MVC
+    from coview.baselines.late_fusion import FusionLM as FusionLM
+    from coview.baselines.naive_bayes import CoTraining as CoTraining
     from coview.baselines.naive_bayes import NaiveBayesViews as NaiveBayesViews
-    from coview.baselines.scm import SCM as SCM
     from coview.baselines.single import BestView as BestView
     from coview.baselines.single import Concatenated as Concatenated
     from coview.baselines.single import OneView as OneView
+    from coview.baselines.spectral import CoRegSpectral as CoRegSpectral
     from coview.baselines.spectral import SpectralConcat as SpectralConcat
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES, __all__)
 
 
 @dataclass(frozen=True)

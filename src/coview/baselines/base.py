@@ -8,10 +8,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from coview.data.show import listing, plural
-from coview.data.validate import check_labels, check_not_all_empty
-from coview.data.views import Views
 from coview.params import check_int, seed_of
+from coview.views.checks import check_labels, check_not_all_empty
+from coview.views.container import Views
+from coview.wording import listing, plural
 
 
 class ViewsEstimator(BaseEstimator):

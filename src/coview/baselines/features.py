@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.data.scaling import apply_scaling, is_dense, learn_scaling
-from coview.data.views import Views
-from coview.data.vocabulary import match_features
+from coview.em.prepared import apply_scaling, is_dense, learn_scaling
 from coview.params import check_choice
+from coview.views.container import Views
+from coview.views.vocabulary import match_features
 
 
 @dataclass(frozen=True)

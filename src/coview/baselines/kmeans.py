@@ -16,9 +16,9 @@ import numpy as np
 
 from coview.baselines.base import Clusterer
 from coview.baselines.features import Features
-from coview.data.validate import check_known
-from coview.data.views import Views
 from coview.params import check_choice, check_int
+from coview.views.checks import check_known
+from coview.views.container import Views
 
 
 class KMeansViews(Clusterer):

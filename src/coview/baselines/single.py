@@ -25,10 +25,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.baselines.base import Clusterer, class_codes, require_documents
 from coview.baselines.features import Features
-from coview.data.validate import check_known
-from coview.data.views import Views
 from coview.metrics import adjusted_rand, clustering_accuracy
 from coview.params import check_choice
+from coview.views.checks import check_known
+from coview.views.container import Views
 
 SILHOUETTE_DOCUMENTS = 2_000  # a sample for more: all pairs of them are compared
 

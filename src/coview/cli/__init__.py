@@ -10,15 +10,14 @@ import warnings
 import typer
 
 from coview import __version__
-from coview.cli.apply import predict, transform
+from coview.cli.apply import evaluate, predict, transform
 from coview.cli.compare import compare
 from coview.cli.data import data_app
 from coview.cli.demo import demo
-from coview.cli.evaluate import evaluate
 from coview.cli.fit import fit
 from coview.cli.inspect import convert, info, topics
+from coview.cli.output import STATE, UsageError
 from coview.cli.search import search
-from coview.cli.state import STATE, UsageError
 
 # what bad input, bad files and missing packages raise; anything else is our own fault
 EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError, KeyError)
@@ -95,7 +94,7 @@ def _readable(error: Exception) -> str:
 
 def _printable(text: str) -> str:
     """Without control characters, which names in data may hold; line breaks stay."""
-    from coview.data.show import show
+    from coview.wording import show
 
     return "\n".join(show(line, width=10_000) for line in text.split("\n"))
 

@@ -1,4 +1,7 @@
-"""`coview compare`: models against each other, on a plan or on a user's own data."""
+"""`coview compare`: models against each other, on a plan or on a user's own data.
+
+What `coview compare --plot` draws: one measure along the one thing that varies.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coview.cli import options
-from coview.cli.compare_plot import draw, plot_axis
-from coview.cli.evaluate import check_label_options, inputs
+from coview.cli.apply import check_label_options, inputs
 from coview.cli.fit import _stopping_politely
-from coview.cli.output import note, print_json
+from coview.cli.output import UsageError, note, print_json, refuse_options
 from coview.cli.source import Source, check_not_input
-from coview.cli.state import UsageError, refuse_options
-from coview.names import ONE_VIEW
+from coview.models import ONE_VIEW
 
 if TYPE_CHECKING:
     from coview.compare import Plan, Results
-    from coview.data.views import Views
+    from coview.views.container import Views
+
 
 _WHAT = "What is compared"
 _RUN = "The run"
@@ -259,7 +261,7 @@ def _plan(
 def _names(models: str, task: Task) -> list[str]:
     """The models' names, which must be known and fit the task."""
     from coview.baselines import BASELINES
-    from coview.names import MODEL_NAMES
+    from coview.models import MODEL_NAMES
 
     names = [name.strip() for name in models.split(",") if name.strip()]
     unknown = [name for name in names if name not in MODEL_NAMES and name not in BASELINES]
@@ -384,3 +386,47 @@ def _usual(results: Results, plan: Plan) -> list[str]:
 
 def _titled(title: str, form: Form) -> str:
     return {Form.md: f"### {title}\n\n", Form.latex: f"% {title}\n"}.get(form, f"{title}\n\n")
+
+
+# -- compare plot ----------------------------------------------------------------------------------
+
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+
+def plot_axis(plan: Plan, path: Path) -> str:
+    """The share of labels, or the parameter that the models of the plan vary; before the run."""
+    from coview.extras import need
+
+    need("matplotlib", "plot")
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"--plot writes {', '.join(SUFFIXES)} files; got {path.name}.")
+    if len(plan.datasets) > 1:
+        raise UsageError("--plot draws one data set, and the plan has several.")
+    axes = ["rate"] if plan.task == "classify" else varied(plan)
+    if len(axes) != 1:
+        found = f"it varies {', '.join(axes)}" if axes else "here nothing varies"
+        raise UsageError(
+            "--plot draws a measure along the shares of labels (--task classify) or along the one "
+            f"parameter that a plan varies; {found}."
+        )
+    return axes[0]
+
+
+def varied(plan: Plan) -> list[str]:
+    """Parameters with several values in the grid of some model."""
+    found = [name for entry in plan.models for name, v in entry.grid.items() if len(v) > 1]
+    return list(dict.fromkeys(found))
+
+
+def draw(results: Results, axis: str, metric: str, path: Path) -> None:
+    """Draw and save."""
+    import matplotlib
+
+    matplotlib.use("Agg")  # a command has no window
+    from coview.plot import LabelShareDisplay, SensitivityDisplay
+
+    if axis == "rate":
+        LabelShareDisplay.from_results(results, metric=metric).save(path)
+    else:
+        SensitivityDisplay.from_results(results, x=axis, metric=metric).save(path)

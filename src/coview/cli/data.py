@@ -31,7 +31,7 @@ def list_datasets(as_json: Json = False) -> None:
 
     Example: coview data list
     """
-    from coview.datasets.home import data_home, find_folder
+    from coview.datasets.folders import data_home, find_folder
     from coview.datasets.registry import DATASETS
 
     if as_json:
@@ -86,10 +86,9 @@ def import_archive(
     Example: coview data import 20newsgroups 20news-bydate.tar.gz
     """
     _dataset(name)
+    from experiments.importers import differences, import_dataset
     from rich.console import Console
     from rich.markup import escape
-
-    from coview.datasets.importers import differences, import_dataset
 
     try:
         with Console(stderr=True).status(f"Reading {escape(str(archive))} ..."):
@@ -112,14 +111,14 @@ def _dataset(name: str) -> "Dataset":
 
 
 def _facts(data: "Dataset") -> dict[str, Any]:
-    from coview.datasets.home import find_folder
+    from coview.datasets.folders import find_folder
 
     folder = find_folder(data)
     return {**data.as_dict(), "folder": None if folder is None else str(folder)}
 
 
 def _lines(data: "Dataset", folder: str | None) -> list[tuple[str, ...]]:
-    from coview.datasets.home import data_home
+    from coview.datasets.folders import data_home
 
     where = folder or f"not here (looked for in {data_home() / data.folder})"
     lines = [

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coview.cli import options
-from coview.cli.output import note, print_json
+from coview.cli.output import UsageError, note, print_json, refuse_options
 from coview.cli.source import Source, check_not_input, document_names, named
-from coview.cli.state import UsageError, refuse_options
-from coview.names import MODEL_NAMES, ONE_VIEW, model_class
+from coview.models import MODEL_NAMES, ONE_VIEW, model_class
 
 if TYPE_CHECKING:
-    from coview.data.views import Views
+    from coview.views.container import Views
 
 ModelName = StrEnum("ModelName", {name: name for name in MODEL_NAMES})  # type: ignore[misc]
 
@@ -233,7 +232,7 @@ def named_files(pairs: list[str]) -> dict[str, Path]:
 def _add_graphs(model: Any, files: dict[str, Path], views: Views) -> None:
     if not files:
         return
-    from coview.data.links import edge_graph
+    from coview.graphs.links import edge_graph
 
     graphs = {name: edge_graph(path, document_names(views)) for name, path in files.items()}
     known = model.get_params()
@@ -246,7 +245,7 @@ def _add_graphs(model: Any, files: dict[str, Path], views: Views) -> None:
 
 
 def _described(views: Views) -> str:
-    from coview.data.show import describe
+    from coview.views.repr import describe
 
     return describe(views)
 
@@ -282,7 +281,7 @@ def _save(model: Any, output: Path) -> None:
     """Graphs and the like are not written; that is as it should be, and no reason to warn."""
     import warnings
 
-    from coview.data.matrices import DataWarning
+    from coview.views.matrix_checks import DataWarning
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Parameters not saved", DataWarning)
@@ -332,7 +331,7 @@ def _targets(views: Views) -> Any:
 
 
 def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
-    from coview.data.show import plural
+    from coview.wording import plural
 
     model = getattr(fitted, "model_", fitted)
     summary: dict[str, Any] = {

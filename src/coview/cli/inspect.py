@@ -8,9 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from coview.cli import options
-from coview.cli.output import cell, console, deliver, note, print_json, table
+from coview.cli.output import UsageError, cell, console, deliver, note, print_json, table
 from coview.cli.source import Source
-from coview.cli.state import UsageError
 
 
 def topics(
@@ -76,7 +75,7 @@ def _value(value: Any) -> str:
 
 
 def _views_info(folder: Path) -> dict[str, Any]:
-    from coview.data.views import Views
+    from coview.views.container import Views
 
     views = Views.load(folder)
     return {
@@ -163,7 +162,7 @@ def convert(
 
     Example: coview convert news.csv --text en --text de --id id -o news_views
     """
-    from coview.data.show import describe
+    from coview.views.repr import describe
 
     if output is None:
         raise UsageError("Give the folder to write: -o FOLDER.")

@@ -1,4 +1,7 @@
-"""What commands write: tables for people, and JSON, CSV and Parquet for programs."""
+"""What commands write: tables for people, and JSON, CSV and Parquet for programs.
+
+What all commands share: whether to show tracebacks, and errors of usage.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,14 @@ import csv
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from coview.cli.state import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
 
 # what a spreadsheet would run as a formula
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -55,7 +58,7 @@ def cell(value: Any, width: int = 200) -> str:
     """A value from the data for a table: nothing in it can colour or move the terminal."""
     from rich.markup import escape
 
-    from coview.data.show import show
+    from coview.wording import show
 
     if value is None:
         return ""
@@ -159,3 +162,29 @@ def deliver(
         console().print(shown)
         if most is not None and len(rows) > most:
             note(f"{most} of {len(rows):,} rows shown; all of them: -o FILE.csv, or --json.")
+
+
+# -- state -----------------------------------------------------------------------------------------
+
+
+@dataclass
+class State:
+    """Settings of this run of the program."""
+
+    debug: bool = False
+
+
+STATE = State()
+
+
+class UsageError(ValueError):
+    """The command was not written as it should be: exit code 2."""
+
+
+def refuse_options(context: Any, names: Iterable[str], why: str) -> None:
+    """Refuse options that would have no effect: whoever gives one believes that it has."""
+    sources = {name: context.get_parameter_source(name) for name in names}
+    given = [n for n, source in sources.items() if source and source.name == "COMMANDLINE"]
+    if given:
+        listed = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise UsageError(f"{why}: leave out {listed}.")

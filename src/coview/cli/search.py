@@ -9,9 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from coview.cli import options
-from coview.cli.output import cell, console, deliver, print_json, table
+from coview.cli.output import UsageError, cell, console, deliver, print_json, table
 from coview.cli.source import Source, check_not_input
-from coview.cli.state import UsageError
 
 SNIPPET = 90
 
@@ -178,7 +177,7 @@ def _texts(model: Any, path: Path | None, in_view: str | None, id: str | None) -
     """The text of each document by its id, from a table; nothing without one."""
     if path is None or path.is_dir() or path.suffix == ".h5mu":
         return {}
-    from coview.data.tables import check_columns, open_table
+    from coview.reading.tables import check_columns, open_table
 
     recipe = model.recipes_.get(in_view) if in_view else None
     if id is None and model.doc_ids_ is not None:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coview.cli.state import UsageError
+from coview.cli.output import UsageError
 
 if TYPE_CHECKING:
-    from coview.data.views import Views
+    from coview.views.container import Views
 
 CHUNK = 20_000  # rows of a table that are folded in at a time
 BAR_FROM = 20_000_000  # bytes of a table, from which on reading shows its progress
@@ -62,7 +62,7 @@ class Source:
         return views.select(*self.use) if self.use else views
 
     def _views(self) -> Views:
-        from coview.data.views import Views
+        from coview.views.container import Views
 
         if self.view:
             return self._from_matrices()
@@ -83,14 +83,14 @@ class Source:
         return self.data
 
     def _from_matrices(self) -> Views:
-        from coview.data.views import Views
+        from coview.views.container import Views
 
         if self.data is not None:
             raise UsageError(f"Give either {self.data} or --view NAME=FILE, not both.")
         return Views.from_files(named(self.view, "--view"), ids=self.ids, labels=self.labels)
 
     def _from_folder(self, path: Path) -> Views:
-        from coview.data.views import Views
+        from coview.views.container import Views
 
         if is_views_folder(path):
             return Views.load(path)
@@ -98,7 +98,7 @@ class Source:
             return Views.from_images(path, progress=progress, caption_options=self._text_options())
 
     def _from_table(self, path: Path) -> Views:
-        from coview.data.views import Views
+        from coview.views.container import Views
 
         if not (self.text or self.tokens or self.image):
             self._ask_for_columns(path)
@@ -118,8 +118,8 @@ class Source:
             )
 
     def _ask_for_columns(self, path: Path) -> None:
-        from coview.data.show import listing
-        from coview.data.tables import open_table, text_columns
+        from coview.reading.tables import open_table, text_columns
+        from coview.wording import listing
 
         table = open_table(path, encoding=self.encoding, delimiter=self.delimiter)
         likely = " ".join(f"--text {name}" for name in text_columns(table))
@@ -142,7 +142,7 @@ class Source:
         """The documents that each document links to, as one more view."""
         if self.links is None:
             return views
-        from coview.data.views import Views
+        from coview.views.container import Views
 
         links = Views.from_graph(self.links, ids=document_names(views), name="links")
         return Views(
@@ -175,8 +175,8 @@ class Source:
 
     def _read_by_recipes(self, path: Path, model: Any) -> Iterator[Views]:
         """Columns called like the sources of the model's views, or as --text says."""
-        from coview.data.tables import check_columns, open_table
-        from coview.data.views import Views
+        from coview.reading.tables import check_columns, open_table
+        from coview.views.container import Views
 
         table = open_table(path, encoding=self.encoding, delimiter=self.delimiter)
         columns = self._columns(model, table.columns())
@@ -216,8 +216,8 @@ def is_views_folder(path: Path) -> bool:
 
 def _read_pictures(folder: Path, model: Any) -> Views:
     """Pictures and captions, counted in the visual words and terms that the model knows."""
-    from coview.data.picture_folder import read_picture_folder
-    from coview.data.views import Views
+    from coview.reading.image_folder import read_picture_folder
+    from coview.views.container import Views
 
     found = read_picture_folder(folder)
     raw = {"image": found.paths, "caption": found.captions}

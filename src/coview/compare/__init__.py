@@ -11,8 +11,9 @@ not yet in the `journal`; `worker` is what happens in a cell, one file for each 
 of it.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from coview._lazy import lazy_names
 
 # imported on first use, so that the help of the command costs nothing
 _HOMES = {
@@ -24,18 +25,20 @@ _HOMES = {
     "run": "runner",
     "Results": "results",
     "Run": "results",
-    "draw_labelled": "sampling",
-    "draw_test": "sampling",
+    "draw_labelled": "inputs",
+    "draw_test": "inputs",
     "paired_test": "stats",
     "holm": "stats",
     "bootstrap_interval": "stats",
-    "evaluate": "evaluating",
+    "evaluate": "evaluation",
 }
 
 __all__ = [*_HOMES]
 
 if TYPE_CHECKING:
-    from coview.compare.evaluating import evaluate as evaluate
+    from coview.compare.evaluation import evaluate as evaluate
+    from coview.compare.inputs import draw_labelled as draw_labelled
+    from coview.compare.inputs import draw_test as draw_test
     from coview.compare.plan import Data as Data
     from coview.compare.plan import Entry as Entry
     from coview.compare.plan import Plan as Plan
@@ -44,18 +47,9 @@ if TYPE_CHECKING:
     from coview.compare.results import Results as Results
     from coview.compare.results import Run as Run
     from coview.compare.runner import run as run
-    from coview.compare.sampling import draw_labelled as draw_labelled
-    from coview.compare.sampling import draw_test as draw_test
     from coview.compare.stats import bootstrap_interval as bootstrap_interval
     from coview.compare.stats import holm as holm
     from coview.compare.stats import paired_test as paired_test
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES, __all__)

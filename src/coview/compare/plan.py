@@ -68,7 +68,7 @@ class Entry:
     Parameters
     ----------
     name : str
-        A short name of a model (`coview.names.MODEL_NAMES`) or of a baseline
+        A short name of a model (`coview.models.MODEL_NAMES`) or of a baseline
         (`coview.baselines.BASELINES`), or one that `run(..., models={...})` explains.
     label : str, default=""
         What tables call it; by default its name. Entries that share a label are one model with

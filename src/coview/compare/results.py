@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from coview.compare.journal import Journal
 from coview.compare.plan import Cell, as_json
+
+if TYPE_CHECKING:
+    from coview.compare.result_files import Journal
 
 COLUMNS = ("seconds", "iterations", "documents")  # measures that every task has
 
@@ -230,15 +232,15 @@ class Results:
         metrics: Sequence[str] | None = None,
         times: bool = True,
     ) -> None:
-        """Write tidy rows, one for each run and metric: see `coview.compare.rows`."""
-        from coview.compare.rows import write_csv
+        """Write tidy rows, one for each run and metric: see `coview.compare.result_files`."""
+        from coview.compare.result_files import write_csv
 
         write_csv(self, path, metrics, times)
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str]) -> Results:
         """Read what `to_csv` wrote."""
-        from coview.compare.rows import read_csv
+        from coview.compare.result_files import read_csv
 
         return cls(read_csv(path))
 

@@ -1,7 +1,8 @@
 """Data sets: built from what is installed, drawn with planted topics, or those of the papers."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from coview._lazy import lazy_names
 
 # Where the public names live. They are imported on first use: scikit-learn alone takes a second,
 # and `coview data list` should not.
@@ -11,7 +12,7 @@ _HOMES = {
     "make_views": "synthetic",
     "DATASETS": "registry",
     "Dataset": "registry",
-    "data_home": "home",
+    "data_home": "folders",
     "load_dataset": "papers",
     "load_documents": "papers",
     "load_mfeat": "papers",
@@ -24,15 +25,13 @@ _HOMES = {
     "load_cora": "papers",
     "load_wikipedia": "papers",
     "load_msrcv1": "papers",
-    "import_dataset": "importers",
 }
 
 __all__ = [*_HOMES]
 
 if TYPE_CHECKING:
     from coview.datasets.digits import load_digits_views as load_digits_views
-    from coview.datasets.home import data_home as data_home
-    from coview.datasets.importers import import_dataset as import_dataset
+    from coview.datasets.folders import data_home as data_home
     from coview.datasets.newsgroups import load_newsgv2 as load_newsgv2
     from coview.datasets.newsgroups import load_newsgv4 as load_newsgv4
     from coview.datasets.papers import load_20newsgroups as load_20newsgroups
@@ -51,11 +50,4 @@ if TYPE_CHECKING:
     from coview.datasets.synthetic import make_views as make_views
 
 
-def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(import_module(f"coview.datasets.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES, __all__)

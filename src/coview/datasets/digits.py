@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from coview.data.views import Views
+from coview.views.container import Views
 
 INK = 8  # of 16: at least half dark is stroke, less is its blurred edge
 

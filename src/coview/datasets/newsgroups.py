@@ -21,11 +21,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.data.views import Views
-from coview.datasets.home import need_folder
-from coview.datasets.reading import load_folder
+from coview.datasets.folders import load_folder, need_folder
 from coview.datasets.registry import dataset
 from coview.params import check_choice, check_int, seed_of
+from coview.views.container import Views
 
 NEWSGV2 = (
     ("comp.os.ms-windows.misc", "comp.sys.ibm.pc.hardware"),

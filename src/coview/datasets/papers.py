@@ -12,13 +12,12 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from coview.data.show import quoted
-from coview.data.views import Views
-from coview.datasets.home import need_folder
+from coview.datasets.folders import load_folder, need_folder
 from coview.datasets.newsgroups import load_newsgv2, load_newsgv4
-from coview.datasets.reading import load_folder
 from coview.datasets.registry import UNIVERSITIES, dataset
 from coview.params import check_choice
+from coview.views.container import Views
+from coview.wording import quoted
 
 Home = str | os.PathLike[str] | None
 

@@ -12,11 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from coview.data.text import TextRecipe
-from coview.data.views import Views
 from coview.datasets._cache import cache_home, cached
 from coview.datasets._params import check_count
 from coview.datasets._python_source import Item, read_items
+from coview.reading.text import TextRecipe
+from coview.views.container import Views
 
 PACKAGES = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn"}  # module: distribution
 FORMAT = 2  # to be raised whenever the same sources give another data set

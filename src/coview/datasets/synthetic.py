@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
-from coview.data.views import Views
 from coview.datasets._params import by_view, check_count, check_positive, check_share
+from coview.views.container import Views
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 

@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from coview.data.matrices import DataWarning
 from coview.em.loop import Fit, finished
 from coview.em.problem import Problem
 from coview.em.step import Values
 from coview.params import check_int, check_real
 from coview.store import DamagedFile, read_header, read_sealed, write_sealed
+from coview.views.matrix_checks import DataWarning
 
 KIND = "checkpoint"
 Tensors = dict[str, np.ndarray]

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from coview.data.blocks import Block
-from coview.em.penalty import Penalty
+from coview.em.penalties.base import Penalty
+from coview.em.prepared import Block
 from coview.em.problem import Problem
 from coview.em.step import Update, Values, em_step, sweep_view
 from coview.em.trace import Trace

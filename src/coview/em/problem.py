@@ -4,10 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from coview.data.blocks import Block
-from coview.data.prepare import Prepared
 from coview.em.emissions import Emission
-from coview.em.penalty import Penalty
+from coview.em.penalties.base import Penalty
+from coview.em.prepared import Block, Prepared
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from itertools import repeat
 import numpy as np
 import scipy.sparse as sp
 
-from coview.data.prepare import Prepared
-from coview.data.show import plural
-from coview.data.validate import check_mixtures, check_topic_labels
+from coview.em.prepared import Prepared
 from coview.em.simplex import pad_topics
+from coview.views.checks import check_mixtures, check_topic_labels
+from coview.wording import plural
 
 SMOOTHING = 0.1  # share of a hard label that is spread over all topics
 CORPUS_SHARE = 0.01  # share of the corpus distribution mixed into topics made from documents
@@ -111,7 +111,7 @@ def _filled(data):
 
 
 def _spectral(name, features, data, n_topics, rng):
-    from coview.data.graphs import knn_graph
+    from coview.graphs.neighbors import knn_graph
 
     if not _spectral_is_possible(data.n_docs, n_topics):
         return None

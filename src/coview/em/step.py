@@ -14,9 +14,9 @@ from typing import Literal
 
 import numpy as np
 
-from coview.data.blocks import Block, Rows
 from coview.em.emissions import step_together
-from coview.em.penalty import Penalty
+from coview.em.penalties.base import Penalty
+from coview.em.prepared import Block, Rows
 from coview.em.problem import Problem
 from coview.em.simplex import limits
 

@@ -1,12 +1,12 @@
-r"""The M-step of mixtures that are to agree across the views of a document: `coview.em.agreement`.
+r"""The M-step of mixtures that are to agree across the views of a document.
 
 For a document with counts Q (views, topics) and strength lam it is the maximiser of the concave
 
     F(h) = sum_v sum_k Q_vk log h_vk - lam sum_{v<w} D(h_v, h_w),    sum_k h_vk = 1,  h >= 0.
 
-`coview.em.agreement` tells how it is found, and why that way. Views come first and topics last in
-every array: the innermost loops run over topics and become vector instructions. They index whole
-arrays, because taking a row of an array costs as much as computing with it.
+`coview.em.penalties.divergence` tells how it is found, and why that way. Views come first and
+topics last in every array: the innermost loops run over topics and become vector instructions. They
+index whole arrays, because taking a row of an array costs as much as computing with it.
 """
 
 import math

@@ -10,13 +10,14 @@ from coview.metrics.clustering import (
     pairwise_f,
     purity,
 )
-from coview.metrics.ranking import (
+from coview.metrics.retrieval import (
     average_precisions,
+    match_ranks,
     mean_average_precision,
     median_rank,
     precision_at_k,
+    similarity,
 )
-from coview.metrics.retrieval import match_ranks, similarity
 from coview.metrics.topics import topic_coherence, topic_diversity, topic_quality
 
 __all__ = [

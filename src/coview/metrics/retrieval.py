@@ -1,11 +1,26 @@
-"""Search of one view with another, judged by where the right item comes."""
+"""Search of one view with another, judged by where the right item comes.
+
+Search judged by classes: an answer is relevant if it is of the class of the query.
+
+With the answers to a query in falling order of score and r_1 < r_2 < ... the ranks of the
+relevant ones, the precision at the i-th of these is i / r_i, and
+
+    average precision, "standard"      the mean of i / r_i over all relevant items
+    average precision, "first_ten"     the mean over the first ten (all, where there are fewer)
+    average precision, "top_ten"       the mean over those with r_i <= 10
+
+"first_ten" is the measure of Wang et al. (2016): "the mean precision value for the top 10
+relevant retrievals"; "top_ten" is another way to read that. Any of the three may be the largest;
+their figures cannot be compared. Equal scores are ranked by index; a query to which nothing is
+relevant (among the first ten answers, for "top_ten") scores 0.
+"""
 
 from typing import Any
 
 import numpy as np
 from scipy.special import rel_entr
 
-from coview.params import check_choice
+from coview.params import check_choice, check_int
 
 KINDS = ("hellinger", "cosine", "correlation", "jensen-shannon")
 
@@ -105,3 +120,131 @@ def _jensen_shannon(query, gallery):
     terms = rel_entr(p, mean) + rel_entr(q, mean)
     found = 1 - np.maximum(terms.sum(axis=1), 0) / (2 * np.log(2))
     return np.where((mass > 0) & (masses > 0), found, 0.0)
+
+
+# -- ranking ---------------------------------------------------------------------------------------
+
+
+BLOCK = 1 << 22  # scores that are sorted at a time
+
+
+def average_precisions(
+    scores: np.ndarray, query_labels, gallery_labels, *, kind: str = "standard"
+) -> np.ndarray:
+    """The average precision of each query.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_queries, n_gallery)
+        Larger is closer, as from `similarity`.
+    query_labels, gallery_labels : array-like of shape (n_queries,), (n_gallery,)
+        Classes.
+    kind : {"standard", "first_ten", "top_ten"}, default="standard"
+        Over all relevant items, over the first ten of them, or over those among the first ten
+        answers.
+
+    Returns
+    -------
+    ndarray of shape (n_queries,)
+
+    Examples
+    --------
+    >>> scores = np.array([[0.9, 0.8, 0.7, 0.6]])
+    >>> average_precisions(scores, ["a"], ["a", "b", "a", "b"])  # mean of 1/1 and 2/3
+    array([0.83333333])
+    """
+    check_choice("kind", kind, ["standard", "first_ten", "top_ten"])
+    most = 10 if kind == "first_ten" else None
+    pieces = _hits(scores, query_labels, gallery_labels)
+    if kind == "top_ten":
+        pieces = (hits[:, :10] for hits in pieces)
+    return np.concatenate([_mean_precision(hits, most) for hits in pieces])
+
+
+def mean_average_precision(
+    scores: np.ndarray, query_labels, gallery_labels, *, kind: str = "standard"
+) -> float:
+    """Mean over the queries of the average precision, of the `kind` of `average_precisions`.
+
+    >>> scores = np.array([[0.9, 0.8, 0.7], [0.1, 0.2, 0.3]])
+    >>> mean_average_precision(scores, ["a", "b"], ["a", "b", "a"])  # (1 + 2/3) / 2 and 1/2
+    0.6666666666666666
+    """
+    return float(average_precisions(scores, query_labels, gallery_labels, kind=kind).mean())
+
+
+def precision_at_k(scores: np.ndarray, query_labels, gallery_labels, *, k: int = 10) -> float:
+    """Share of relevant items among the first k answers, mean over the queries.
+
+    >>> precision_at_k(np.array([[0.9, 0.8, 0.7]]), ["a"], ["a", "b", "a"], k=2)
+    0.5
+    """
+    check_int("k", k, 1)
+    pieces = _hits(scores, query_labels, gallery_labels)
+    return float(np.concatenate([hits[:, :k].mean(axis=1) for hits in pieces]).mean())
+
+
+def median_rank(scores: np.ndarray, partners=None) -> float:
+    """Median over queries of the rank (from 1) of the one item that belongs to the query.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_queries, n_gallery)
+    partners : array-like of int of shape (n_queries,), optional
+        The item of each query; by default item i belongs to query i. Equal scores count half.
+
+    Examples
+    --------
+    >>> median_rank(np.array([[0.9, 0.1], [0.8, 0.3]]))
+    1.5
+    """
+    scores = _checked_ranking(scores)
+    partners = np.arange(len(scores)) if partners is None else np.asarray(partners)
+    known = partners.shape == (len(scores),) and partners.dtype.kind in "iu"
+    if not known or partners.min() < 0 or partners.max() >= scores.shape[1]:
+        raise ValueError(
+            f"{len(scores)} queries, {scores.shape[1]} items: `partners` must give the number "
+            "(an integer) of the item that belongs to each query."
+        )
+    own = scores[np.arange(len(scores)), partners][:, None]
+    better, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1) - 1
+    return float(np.median(1 + better + equal / 2))
+
+
+def _checked_ranking(scores):
+    # floats: whole numbers without a sign cannot be negated, which is how they are ordered
+    scores = np.asarray(scores)
+    scores = scores if scores.dtype.kind == "f" else scores.astype(float)
+    if scores.ndim != 2 or 0 in scores.shape:
+        raise ValueError(
+            "scores must be a matrix (queries, gallery) with at least one of each; found the "
+            f"shape {scores.shape}."
+        )
+    if np.isnan(scores).any():
+        row, column = np.argwhere(np.isnan(scores))[0]
+        raise ValueError(f"scores must be numbers, found NaN at row {row}, column {column}.")
+    return scores
+
+
+def _hits(scores, query_labels, gallery_labels):
+    """Which answers are relevant, best answer first: blocks of (queries, gallery) bool."""
+    scores = _checked_ranking(scores)
+    queries, gallery = np.asarray(query_labels), np.asarray(gallery_labels)
+    if scores.shape != (len(queries), len(gallery)):
+        raise ValueError(
+            f"scores have the shape {scores.shape}, but there are labels for {len(queries)} "
+            f"queries and {len(gallery)} items of the gallery."
+        )
+    step = max(1, BLOCK // scores.shape[1])
+    for i in range(0, len(scores), step):
+        order = np.argsort(-scores[i : i + step], axis=1, kind="stable")
+        yield gallery[order] == queries[i : i + step, None]
+
+
+def _mean_precision(hits, most):
+    """Mean of the precisions at the first `most` hits of each row; 0 in a row without hits."""
+    found = np.cumsum(hits, axis=1)
+    counted = hits if most is None else hits & (found <= most)
+    precision = found / np.arange(1, hits.shape[1] + 1)
+    total = np.where(counted, precision, 0.0).sum(axis=1)
+    return total / np.maximum(counted.sum(axis=1), 1)

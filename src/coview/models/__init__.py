@@ -1,1 +1,27 @@
 """One file, one paper."""
+
+from importlib import import_module
+from typing import Any
+
+MODEL_NAMES = {
+    "plsa": ("plsa", "PLSA"),
+    "dual": ("dual_plsa", "DualPLSA"),
+    "ltm": ("ltm", "LTM"),
+    "link": ("link_plsa", "LinkPLSA"),
+    "voted": ("voted_plsa", "VotedPLSA"),
+    "pairwise": ("pairwise_coplsa", "PairwiseCoPLSA"),
+    "divergence": ("divergence_coplsa", "DivergenceCoPLSA"),
+    "mvplsa": ("mvplsa", "MVPLSA"),
+    "mggm": ("mggm", "MGGM"),
+}
+ONE_VIEW = ("plsa", "dual", "ltm")
+
+
+def model_class(name: str) -> Any:
+    """The class of a short name.
+
+    >>> model_class("mggm").__name__
+    'MGGM'
+    """
+    module, attribute = MODEL_NAMES[name]
+    return getattr(import_module(f"coview.models.{module}"), attribute)

@@ -36,9 +36,9 @@ from typing import Any
 import numpy as np
 
 from coview.base import BaseViewsModel
-from coview.data.prepare import Prepared
-from coview.em.agreement import Agreement
 from coview.em.emissions import Topics
+from coview.em.penalties.divergence import Agreement
+from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
 from coview.params import check_choice, check_real

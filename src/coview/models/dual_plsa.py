@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 
 from coview.base import BaseViewsModel
-from coview.data.prepare import Prepared
 from coview.em.emissions import FactoredTopics, factored_emissions
+from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
 from coview.params import check_int

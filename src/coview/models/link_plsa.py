@@ -24,8 +24,8 @@ Where the code is: the one slot in `_problem` makes the kernel add the views' co
 import numpy as np
 
 from coview.base import BaseViewsModel
-from coview.data.prepare import Prepared
 from coview.em.emissions import Topics
+from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
 

@@ -35,16 +35,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.base import BaseViewsModel
-from coview.data.graphs import check_graph, knn_graph
-from coview.data.prepare import Prepared
-from coview.data.scaling import is_dense
-from coview.data.views import Views
 from coview.em.emissions import Topics
+from coview.em.penalties.graph_smoothness import GraphSmoothness
+from coview.em.prepared import Prepared, is_dense
 from coview.em.problem import Problem
-from coview.em.smoothness import GraphSmoothness
 from coview.em.starts import Start, tfidf_concat
+from coview.graphs.neighbors import check_graph, knn_graph
 from coview.params import check_choice, check_int, check_real
 from coview.runners.threads import effective_threads
+from coview.views.container import Views
 
 
 class LTM(BaseViewsModel):

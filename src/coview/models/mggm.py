@@ -46,19 +46,19 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from coview.base import BaseViewsModel
-from coview.data.graphs import check_graph
-from coview.data.prepare import Prepared
-from coview.data.show import plural, quoted
-from coview.data.validate import DataWarning
-from coview.data.views import Views
 from coview.em.emissions import factored_emissions
+from coview.em.penalties.graph_smoothness import GraphSmoothness
+from coview.em.prepared import Prepared
 from coview.em.problem import Problem
-from coview.em.smoothness import GraphSmoothness
 from coview.em.starts import Start, label_start
+from coview.graphs.neighbors import check_graph
 from coview.models.dual_plsa import factor_attributes
 from coview.models.ltm import LTM, graph_strength, neighbour_graph
 from coview.params import by_view, check_choice, check_int, check_real
 from coview.runners.threads import effective_threads
+from coview.views.checks import DataWarning
+from coview.views.container import Views
+from coview.wording import plural, quoted
 
 SMOOTH = 0.1  # times as rough as any other graph, or less: the winner is one by a wide margin
 SMALL_PART = 20  # documents: a graph of parts with fewer says little about clusters

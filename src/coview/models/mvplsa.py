@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 
 from coview.base import BaseViewsModel
-from coview.data.prepare import Prepared
 from coview.em.emissions import factored_emissions
+from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
 from coview.models.dual_plsa import factor_attributes

@@ -35,13 +35,13 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from coview.base import BaseViewsModel
-from coview.data.prepare import Prepared
-from coview.data.views import Views
 from coview.em.emissions import Topics
+from coview.em.penalties.similarity import SimilarityAgreement, n_all_pairs, sample_pairs
+from coview.em.prepared import Prepared
 from coview.em.problem import Problem
-from coview.em.similarity import SimilarityAgreement, n_all_pairs, sample_pairs
 from coview.em.starts import Start
 from coview.params import check_choice, check_int, check_real
+from coview.views.container import Views
 
 PAIRS_PER_DOCUMENT = 20
 

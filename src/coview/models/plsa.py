@@ -22,8 +22,8 @@ Where the code is: the ratio and the two sums are `kernels.sweep`; (3) is `Topic
 import numpy as np
 
 from coview.base import BaseViewsModel
-from coview.data.prepare import Prepared
 from coview.em.emissions import Topics
+from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
 

@@ -32,13 +32,13 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 
 from coview.base import BaseViewsModel
-from coview.data.prepare import Prepared
-from coview.data.views import Views
 from coview.em.emissions import Topics
+from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start, random_start, topics_of_pins
 from coview.models.plsa import PLSA
 from coview.params import check_choice
+from coview.views.container import Views
 
 Signature = tuple[tuple[int, ...], int]  # a voting pattern, and how many documents have it
 

@@ -1,7 +1,7 @@
 """Search of one view with another, over the mixtures of a fitted model."""
 
 from coview.retrieval.index import SearchIndex, search
-from coview.retrieval.queries import Doc
+from coview.retrieval.query import Doc
 from coview.retrieval.results import Hit, Reason, Results
 
 __all__ = ["Doc", "Hit", "Reason", "Results", "SearchIndex", "search"]

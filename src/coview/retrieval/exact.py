@@ -13,7 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from coview.kernels.search import NOWHERE, keep_best, prepare_rows, search_one
-from coview.retrieval.kinds import Prepared
+from coview.retrieval.similarity import Prepared
 from coview.runners.threads import ThreadRunner
 
 TASK = 1 << 16  # rows that a thread searches before it looks up

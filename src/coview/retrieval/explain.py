@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from coview.data.views import Views
 from coview.report import top_terms
-from coview.retrieval.kinds import Prepared, contributions
-from coview.retrieval.queries import Asked
+from coview.retrieval.query import Asked, words_for_topic
 from coview.retrieval.results import Reason
+from coview.retrieval.similarity import Prepared, contributions
 from coview.retrieval.spaces import Key, Space
-from coview.retrieval.words import words_for_topic
+from coview.views.container import Views
 
 REASONS = 3
 TERMS = 8

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from coview.retrieval.approximate import Lists
 from coview.retrieval.gallery import Gallery
-from coview.retrieval.kinds import KINDS
-from coview.retrieval.lists import Lists
+from coview.retrieval.similarity import KINDS
 from coview.retrieval.spaces import Classifier, Space
 from coview.store import (
     DamagedFile,

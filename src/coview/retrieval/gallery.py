@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from coview.data.show import listing, quoted
-from coview.data.views import Views
-from coview.retrieval.queries import known_counts, known_views
+from coview.retrieval.query import known_counts, known_views
 from coview.retrieval.spaces import Space, training_mixtures
+from coview.views.container import Views
+from coview.wording import listing, quoted
 
 FOLD_IN = 1 << 16  # documents folded in at a time: their matrices are copied on the way
 

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from coview.data.show import plural, quoted
-from coview.data.views import Views
 from coview.params import check_choice, check_int, check_n_jobs, check_real
+from coview.retrieval.approximate import Lists, build_lists, nearest_in_lists
 from coview.retrieval.exact import Best, nearest
 from coview.retrieval.explain import Explainer
 from coview.retrieval.gallery import Gallery, check_view, new_gallery, training_gallery
-from coview.retrieval.kinds import KINDS, Prepared, prepare
-from coview.retrieval.lists import Lists, build_lists, nearest_in_lists
-from coview.retrieval.queries import Asked, Doc, as_mixtures, read_many, read_one
+from coview.retrieval.query import Asked, Doc, as_mixtures, read_many, read_one
 from coview.retrieval.results import Hit, Results
+from coview.retrieval.similarity import KINDS, Prepared, prepare
 from coview.retrieval.spaces import make_space
+from coview.views.container import Views
+from coview.wording import plural, quoted
 
 
 class SearchIndex:

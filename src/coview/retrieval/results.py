@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from coview.data.show import show
+from coview.wording import show
 
 WORDS_SHOWN = 4
 

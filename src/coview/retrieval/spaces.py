@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from coview.data.show import listing, plural
 from coview.retrieval.exact import TASK, pieces
+from coview.wording import listing, plural
 
 Key = str | None  # the name of a view; None stands for all views together
 

@@ -1,0 +1,69 @@
+"""Data sets in one MATLAB file: a cell array of matrices and a vector of labels."""
+
+import os
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview.wording import listing
+from experiments.importers.archives import ArchiveError, Limits, read_members
+from experiments.importers.matlab import read_mat
+
+
+def read_cells(
+    archive: str | os.PathLike[str], limits: Limits | None = None
+) -> tuple[list[sp.csr_array], np.ndarray]:
+    """Matrices and labels of the one MATLAB file of an archive; see `cells`."""
+    files = dict(read_members(archive, lambda name: name.lower().endswith(".mat"), limits=limits))
+    if len(files) != 1:
+        raise ArchiveError(f"{archive} must hold one .mat file; it has {len(files)}.")
+    ((name, content),) = files.items()
+    return cells(read_mat(content, name), name)
+
+
+def class_numbers(y: np.ndarray, n_classes: int, archive: str | os.PathLike[str]) -> np.ndarray:
+    """Labels from 0, whether they count from 0 or, as MATLAB does, from 1.
+
+    >>> class_numbers(np.array([1, 3, 2]), 3, "a.mat")
+    array([0, 2, 1])
+    """
+    low, high = (int(y.min()), int(y.max())) if len(y) else (-1, -1)
+    if low < 0 or high - min(low, 1) >= n_classes:
+        raise ArchiveError(
+            f"{archive} must have labels from 1 to {n_classes}; found {low} to {high}."
+        )
+    return y - min(low, 1)
+
+
+def cells(variables: dict[str, Any], label: str) -> tuple[list[sp.csr_array], np.ndarray]:
+    """Matrices (documents x columns) and labels of a file with a cell `X` and a vector `y`.
+
+    The names of the two vary between copies, and so does whether documents are rows; the number
+    of labels tells.
+    """
+    X = _pick(variables, ("X", "x", "data", "fea"), label)
+    y = _pick(variables, ("y", "Y", "gt", "truth", "label", "labels"), label)
+    if not isinstance(y, np.ndarray) or not np.isfinite(y).all() or (y != np.round(y)).any():
+        raise ArchiveError(f"{label} must have whole numbers as labels.")
+    if not isinstance(X, list):
+        raise ArchiveError(f"{label} must have its views in a cell array.")
+    return [_matrix(view, y.size, label) for view in X], y.ravel().astype(np.int64)
+
+
+def _pick(variables: dict[str, Any], names: tuple[str, ...], label: str) -> Any:
+    found = [name for name in names if name in variables]
+    if len(found) != 1:
+        raise ArchiveError(
+            f"{label} must have one variable of {listing(names, 9)}; it has "
+            f"{listing(sorted(variables), 9)}."
+        )
+    return variables[found[0]]
+
+
+def _matrix(view: Any, n_docs: int, label: str) -> sp.csr_array:
+    if not isinstance(view, np.ndarray | sp.sparray):
+        raise ArchiveError(f"{label} must have numbers in the cells of X.")
+    if len(view.shape) != 2 or n_docs not in view.shape:
+        raise ArchiveError(f"{label} has {n_docs:,} labels but a view of shape {view.shape}.")
+    return sp.csr_array(view if view.shape[0] == n_docs else view.T)

@@ -1,0 +1,159 @@
+"""Where the data sets of the papers are on this machine.
+
+One way from the name of a data set to its views.
+
+Checksums of a data set: `MANIFEST.json` in its folder, or one for all beside the folders.
+
+In the folder: ``{file: {"bytes": size, "sha256": digest}}``. Beside the folders the same for
+each of them: ``{folder: {file: ...}}``.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from coview.datasets.registry import Dataset, dataset
+from coview.views.container import Views
+from coview.wording import listing, quoted
+
+
+def data_home(folder: str | os.PathLike[str] | None = None) -> Path:
+    """The folder of the data sets: the argument, $COVIEW_DATA, or the user's own data folder.
+
+    The last is `$XDG_DATA_HOME/coview` or `~/.local/share/coview`, on macOS
+    `~/Library/Application Support/coview`, on Windows `%LOCALAPPDATA%/coview`.
+
+    >>> data_home("sets").name
+    'sets'
+    """
+    if folder is not None:
+        return Path(folder).expanduser()
+    if os.environ.get("COVIEW_DATA"):
+        return Path(os.environ["COVIEW_DATA"]).expanduser()
+    return _user_data_folder(sys.platform) / "coview"
+
+
+def _user_data_folder(platform: str) -> Path:
+    if os.environ.get("XDG_DATA_HOME"):
+        return Path(os.environ["XDG_DATA_HOME"]).expanduser()
+    if platform == "win32" and os.environ.get("LOCALAPPDATA"):
+        return Path(os.environ["LOCALAPPDATA"])
+    library = "~/Library/Application Support" if platform == "darwin" else "~/.local/share"
+    return Path(library).expanduser()
+
+
+def find_folder(data: Dataset, folder: str | os.PathLike[str] | None = None) -> Path | None:
+    """The folder that holds a data set, or None if it is not there."""
+    found = data_home(folder) / data.folder
+    return found if any(found.glob("view_*.np[yz]")) else None
+
+
+def need_folder(data: Dataset, folder: str | os.PathLike[str] | None = None) -> Path:
+    """The folder that holds a data set, or an error that says how to get it."""
+    found = find_folder(data, folder)
+    if found is None:
+        raise FileNotFoundError(how_to_get(data, folder))
+    return found
+
+
+def how_to_get(data: Dataset, folder: str | os.PathLike[str] | None = None) -> str:
+    """Where the publisher has a data set and how to import it."""
+    made_of = f", which is made from {data.built_from!r}," if data.built_from else ""
+    return (
+        f"The data set {data.name!r}{made_of} is not in {data_home(folder)}. Its publisher has it "
+        f"at {data.publisher} ({data.archive}). Fetch it, then run: {data.import_command}. "
+        "If you have it already, say in which folder: data_home=... or the environment variable "
+        "COVIEW_DATA."
+    )
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def load_folder(
+    name: str,
+    data_home: str | os.PathLike[str] | None = None,
+    views: Sequence[str] | None = None,
+    check: bool = False,
+) -> Views:
+    """Views of a data set from its folder.
+
+    Parameters
+    ----------
+    name : str
+        A key of `DATASETS`.
+    data_home : path, optional
+        As :func:`coview.datasets.folders.data_home` takes it.
+    views : sequence of str, optional
+        By default those the registry says, else all that it lists.
+    check : bool, default=False
+        Whether to compare the files with their checksums first.
+    """
+    data = dataset(name)
+    folder = need_folder(data, data_home)
+    if check:
+        check_manifest(folder)
+    return Views.load(folder, views=views or data.default_views or tuple(data.views))
+
+
+# -- manifest --------------------------------------------------------------------------------------
+
+
+MANIFEST = "MANIFEST.json"
+
+
+def write_manifest(folder: Path) -> None:
+    """Put down size and checksum of every file of a folder."""
+    files = sorted(path for path in folder.iterdir() if path.name != MANIFEST)
+    entries = {path.name: _entry(path) for path in files}
+    (folder / MANIFEST).write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
+
+
+def check_manifest(folder: Path) -> None:
+    """Compare the files of a folder with its manifest; ValueError names those that differ."""
+    expected = _expected(folder)
+    wrong = [name for name, entry in expected.items() if not _matches(folder, name, entry)]
+    if wrong:
+        raise ValueError(
+            f"In {folder} these files are missing or not what {MANIFEST} says: "
+            f"{listing(wrong, 10)}. Import the data set again."
+        )
+
+
+def _expected(folder: Path) -> dict[str, Any]:
+    if (folder / MANIFEST).is_file():
+        return _read(folder / MANIFEST)
+    beside = folder.parent / MANIFEST
+    entries = _read(beside).get(folder.name) if beside.is_file() else None
+    if not isinstance(entries, dict):
+        raise FileNotFoundError(
+            f"Neither {folder} nor {folder.parent} has a {MANIFEST} with checksums of "
+            f"{quoted(folder.name)}; leave out check=True."
+        )
+    return entries
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"Cannot read {path}: {error}.") from error
+    if not isinstance(entries, dict):
+        raise ValueError(f"{path} must hold an object with an entry for each file.")
+    return entries
+
+
+def _matches(folder: Path, name: str, entry: Any) -> bool:
+    path = folder / name
+    # a manifest speaks of the files of its folder, not of those elsewhere
+    return Path(name).name == name and path.is_file() and _entry(path) == entry
+
+
+def _entry(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"bytes": path.stat().st_size, "sha256": digest}

@@ -1,0 +1,307 @@
+r"""Agreement of a document's views: the penalty of DivergenceCoPLSA (Wang et al., 2016).
+
+Topic k is the same theme in every view, so the mixtures h_v = p(.|d,v) of the views v that a
+document has are to be close to each other. With lam_d >= 0 the strength of document d,
+
+    penalty = sum_d lam_d sum_{v<w} D(h_v, h_w)                                             (7)
+
+    D = sum_k (h_v - h_w) log(h_v / h_w)   "skl", the sum of both Kullback-Leibler divergences
+        1/2 sum_k (h_v - h_w)^2            "l2"
+        sum_k |h_v - h_w|                  "l1"
+
+M-step. With counts Q_v, which come weighted, the mixtures of a document become the maximum of
+
+    F(h) = sum_v sum_k Q_vk log h_vk - lam sum_{v<w} D(h_v, h_w),   h_v in the simplex     (10)
+
+over all its views at once. The paper takes one view at a time, by (11), (12), (13) and a root (14)
+for the multiplier of the sum: steps that shrink as 1/lam, and that for l1 stop where nothing has
+converged, since at h_v = h_w no view can leave alone. F is concave in all h_v together. At its
+maximum there are eta_v with
+
+    Q_vk / h_vk = eta_v + lam sum_w dD(h_v, h_w)/dh_vk,   sum_k h_vk = 1                   (10')
+
+(<= where h_vk = 0). Topics meet in the sums only, so a Newton step is a system of V unknowns for
+each topic and one of V unknowns for the eta_v: O(K V^3). For all three D the V x V matrices are a
+diagonal plus a Laplacian, which can be eliminated without a subtraction, so that lam may be a
+million times the counts.
+
+skl. Newton's method in log h: the weights of the Laplacian are lam (h_v + h_w). (10') times h,
+
+    Q_vk = h_vk (eta_v + lam sum_w [log(h_v/h_w) + 1 - h_w/h_v])                          (11a)
+
+has a Newton step that ascends, but leads to the maximum from nearby only. The form behind (11),
+
+    log(Q_vk + lam sum_w h_wk) = log(h_vk (eta_v + lam sum_w [log(h_v/h_w) + 1]))         (11b)
+
+has the same derivative at the solution and is almost linear in log h, also for counts of 0: 2 to 6
+steps for lam from 1e-4 to 1e6 times the counts. A step that lowers F is shortened, and the next one
+taken by (11a).
+
+l2 and l1. Here h_vk = 0 is possible, and l1 has kinks. Mehrotra's interior-point method follows
+h s = Q + mu down to mu = 0, s being the right side of (10'); with the other views given, (12) and
+(13) are its ends. For l1 the part of h_v above h_w is one more variable for each ordered pair of
+views, eliminated topic by topic. 5 to 20 steps. Often there is nothing to solve for l1: from lam =
+the mean mass of a view on, and before that where counts are alike, the views agree exactly.
+
+All this starts from the counts. The old mixtures as a start would save a step or two of skl's and
+none of the others'; so the result is a function of the counts alone, except that the old mixtures
+are kept where F is higher there, which rounding can bring about.
+
+Limits. lam = 0 or one view: the plain step, bit by bit. A present view without counts follows the
+others, and is left out of the step where the result is the same (`_heard`). A document without
+counts keeps its mixtures, and so does a pinned one. Shares below `limits(dtype).tiny` (1e-150 in
+double, 1e-18 in single precision) become 0, but for skl they become that number, in old mixtures,
+too: a share of 0 would make the divergence from all others infinite.
+
+An absent view has neither counts nor a coupling. After the step its mixture is the maximum of (10)
+for Q = 0 given the present views: the mean (l2), by (11) and (14) (skl), between order statistics
+(l1); where one view is present, that one. With lam = 0 it stays as it was until `fill`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from coview.em.penalties.base import Penalty
+from coview.em.simplex import limits, row_normalize
+
+CHUNK = 256  # documents that are worked on together, in double precision
+# lam / mass from where on mixtures that agree exactly are as good: the maximum is at most 1 / lam
+# better, relative to the mass, and rounding in single precision would cost more than that
+INFINITE = {"float64": 1e9, "float32": 1e7}
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement(Penalty):
+    """lam_d sum_{v<w} D(h_v, h_w) over the views that document d has; one slot for each view.
+
+    Parameters
+    ----------
+    divergence : {"skl", "l2", "l1"}
+    strengths : ndarray of shape (documents,)
+        lam of each document.
+    """
+
+    divergence: str
+    strengths: np.ndarray
+
+    def at(self, docs) -> "Agreement":
+        """The penalty of some documents, a slice or an array of positions."""
+        return replace(self, strengths=self.strengths[docs])
+
+    def value(self, thetas: tuple[np.ndarray, ...], present: np.ndarray) -> float:
+        """The penalty (7); for skl, shares of 0 count as the least one that a step would leave."""
+        tiny, total = limits(thetas[0].dtype).tiny, 0.0
+        for docs in _chunks(np.arange(len(present))):
+            rows = self._positive(_stack(thetas, docs), tiny)
+            total += float(self.strengths[docs] @ self._divergences(rows, present[docs]))
+        return total
+
+    def m_step(
+        self,
+        counts: tuple[np.ndarray, ...],
+        thetas: tuple[np.ndarray, ...],
+        present: np.ndarray,
+        pinned: np.ndarray | None,
+    ) -> tuple[np.ndarray, ...]:
+        """The maximum of (10) for each document, written over the counts."""
+        some = np.column_stack([(c > 0).any(axis=1) for c in counts]) & present
+        moves = some.any(axis=1) & (self.strengths > 0)
+        if pinned is not None:
+            moves &= ~pinned
+        heard, lam = self._heard(some, present)
+        joint = moves & (heard.sum(axis=1) > 1)
+        _plain(counts, thetas, ~joint, pinned)
+        for docs in _chunks(np.flatnonzero(joint)):
+            self._joint(counts, thetas, heard[docs], lam[docs], docs)
+        for docs in _chunks(np.flatnonzero(moves & ~heard.all(axis=1))):
+            self._fill(counts, heard[docs], docs)
+        return counts
+
+    def fill(self, thetas: tuple[np.ndarray, ...], present: np.ndarray, fixed: np.ndarray) -> None:
+        """Write the mixtures of absent views from the present ones, but for `fixed` documents.
+
+        For lam = 0, where no step does it; the limit of what the steps do for a small lam.
+        """
+        some = present.any(axis=1) & ~present.all(axis=1) & ~fixed
+        for docs in _chunks(np.flatnonzero(some)):
+            self._fill(thetas, present[docs], docs)
+
+    def _heard(self, some, present):
+        """The views that take part in a document's step, and its lam; the others follow them.
+
+        A view without counts comes to lie where an absent one would be put, and its coupling then
+        acts as a coupling of the others: for l2 as n / heard times their own, exactly.
+        """
+        follows = (some.sum(axis=1) == 1) | (self.divergence == "l2")
+        heard = np.where(follows[:, None], some, present)
+        return heard, self.strengths * present.sum(axis=1) / np.maximum(heard.sum(axis=1), 1)
+
+    def _joint(self, counts, thetas, present, lam, docs):
+        """The step for documents with counts and several views, kept only where it is not worse."""
+        dtype = counts[0].dtype
+        tiny = limits(dtype).tiny
+        old = self._positive(_stack(thetas, docs), tiny)
+        q = _stack(counts, docs) * present[:, :, None]
+        mass = _total(q)
+        q /= mass[:, None, None]
+        q[q < tiny] = 0.0
+        lam = lam / mass
+        new = np.where(present[:, :, None], self._maximum(q, lam, present, dtype), old)
+        new = self._tidy(new, tiny).astype(dtype).astype(np.float64)
+        before, after = (self._values(q, lam, h, present, tiny) for h in (old, new))
+        new = np.where((after >= before)[:, None, None], new, old)
+        for v, c in enumerate(counts):
+            c[docs] = new[:, v]
+
+    def _maximum(self, q, lam, present, dtype):
+        """The maximum of (10) for counts of mass 1; rows of absent views have no meaning."""
+        from coview.kernels import agreement as kernel
+
+        kind = {"skl": kernel.SKL, "l2": kernel.L2, "l1": kernel.L1}[self.divergence]
+        same = ~(lam < INFINITE[dtype.name])
+        if kind == kernel.L1:
+            # rounding is not to decide at the brim, which is where a strength of one leads
+            same |= _agreed(q, lam * (1 + 10 * np.finfo(dtype).eps), present)
+        rows = np.repeat(q.sum(axis=1, keepdims=True), q.shape[1], axis=1)
+        rest, found = present[~same], rows[~same]
+        views, n_present = np.argsort(~rest, axis=1, kind="stable"), rest.sum(axis=1)
+        kernel.solve(kind, q[~same], lam[~same], views, n_present, self._tolerance(dtype), found)
+        rows[~same] = found
+        return rows
+
+    def _tolerance(self, dtype):
+        """Of log h for skl, the square of which is left after the last step; of F otherwise."""
+        double = dtype == np.float64
+        if self.divergence == "skl":
+            return 1e-8 if double else 1e-5
+        return 1e-14 if double else 1e-11
+
+    def _fill(self, counts, present, docs):
+        """The mixtures of the other views from the present ones, which `counts` holds by now."""
+        tiny = limits(counts[0].dtype).tiny
+        rows = _stack(counts, docs)
+        centre = {"skl": _skl_centre, "l2": _mean, "l1": _l1_centre}[self.divergence]
+        fill = self._tidy(centre(self._tidy(rows, tiny), present)[:, None], tiny)[:, 0]
+        alone = present.sum(axis=1)[:, None] == 1
+        fill = np.where(alone, _mean(rows, present), fill)
+        for c, here in zip(counts, present.T, strict=True):
+            c[docs[~here]] = fill[~here]
+
+    def _positive(self, rows, tiny):
+        return np.maximum(rows, tiny) if self.divergence == "skl" else rows
+
+    def _tidy(self, rows, tiny):
+        """Rows to sum one, without shares that are too small."""
+        rows = rows / rows.sum(axis=2, keepdims=True)
+        return self._positive(np.where(rows < tiny, 0.0, rows), tiny)
+
+    def _values(self, counts, lam, rows, present, tiny):
+        """F (10) of each document."""
+        logs = _total(counts * np.log(np.maximum(rows, tiny)))
+        return logs - lam * self._divergences(rows, present)
+
+    def _divergences(self, rows, present):
+        """sum_{v<w} D(h_v, h_w) over the present views of each document."""
+        total = np.zeros(len(rows))
+        logs = np.log(rows) if self.divergence == "skl" else None
+        for w in range(rows.shape[1]):
+            for v in range(w):
+                apart = rows[:, v] - rows[:, w]
+                if logs is not None:
+                    apart *= logs[:, v] - logs[:, w]
+                else:
+                    apart = 0.5 * apart**2 if self.divergence == "l2" else np.abs(apart)
+                total += apart.sum(axis=1) * (present[:, v] & present[:, w])
+        return total
+
+
+def _chunks(docs: np.ndarray) -> Iterator[np.ndarray]:
+    for start in range(0, len(docs), CHUNK):
+        yield docs[start : start + CHUNK]
+
+
+def _stack(arrays, docs):
+    """Rows of some documents as (documents, views, topics) in double precision."""
+    return np.stack([a[docs] for a in arrays], axis=1, dtype=np.float64)
+
+
+def _total(array):
+    """The sum of each document: of flat rows, which add up the same way in any company."""
+    return array.reshape(len(array), -1).sum(axis=1)
+
+
+def _plain(counts, thetas, which, pinned):
+    """The step without a penalty (6), for some documents."""
+    if which.any():
+        keep = None if pinned is None else pinned[which]
+        for c, old in zip(counts, thetas, strict=True):
+            c[which] = row_normalize(c[which], old[which], keep)
+
+
+def _agreed(q, lam, present):
+    """For which documents h_v = sum_w Q_w in all views is best with l1; a sufficient condition.
+
+    (10') asks for y_vw = -y_wv in [-lam, lam] with sum_w y_vw = Q_v/h_v - eta_v in each topic. An
+    n-th of the differences of the right sides will do; eta_v in the middle keeps them small. In
+    a topic without counts the left side may be any from -eta_v on: 0, or what makes all sums equal.
+    """
+    limit, share = present.sum(axis=1) * lam, q.sum(axis=1)[:, None]
+    ratio = np.divide(q, share, out=np.zeros_like(q), where=share > 0)
+    low = np.where(share > 0, ratio, 1).min(axis=2)
+    eta = np.where(present, (low + ratio.max(axis=2)) / 2, 0)
+    eta += ((1 - eta.sum(axis=1)) / present.sum(axis=1))[:, None]
+    right = np.where(share > 0, ratio - eta[:, :, None], 0)
+    fits = _spread(right, present[:, :, None]).max(axis=1) <= limit
+    return fits & ((eta >= 0).all(axis=1, where=present) | (_spread(eta, present) <= limit))
+
+
+def _spread(array, here):
+    """Largest minus smallest over views, which are the second axis."""
+    return np.where(here, array, -np.inf).max(axis=1) - np.where(here, array, np.inf).min(axis=1)
+
+
+# --- the mixture h of an absent view: the least sum over present views v of D(h, h_v) --------
+# rows (documents, views, topics), present (documents, views); returns (documents, topics)
+
+
+def _mean(rows, present):
+    """l2: the mean, which is (12) at Q = 0."""
+    return (rows * present[:, :, None]).sum(axis=1) / present.sum(axis=1)[:, None]
+
+
+def _l1_centre(rows, present):
+    """l1: (13) at Q = 0, where it jumps between order statistics; the mix of two that sums to 1."""
+    ordered = np.sort(np.where(present[:, :, None], rows, np.inf), axis=1)
+    sums = ordered.sum(axis=2)
+    docs, last = np.arange(len(rows)), present.sum(axis=1) - 1
+    low = np.clip((sums <= 1).sum(axis=1) - 1, 0, np.maximum(last - 1, 0))
+    high = np.minimum(low + 1, last)
+    width = sums[docs, high] - sums[docs, low]
+    part = np.clip((1 - sums[docs, low]) / np.where(width > 0, width, 1), 0, 1)[:, None]
+    return ordered[docs, low] + part * (ordered[docs, high] - ordered[docs, low])
+
+
+def _skl_centre(rows, present):
+    """skl: (11) at Q = 0, h = a / omega(log(a / g) + 1 + e) with a, g both means; (14) gives e.
+
+    The sum of h falls with e and is convex: Newton's steps climb to the root from below, and only
+    the first one, from e = 0 above it, may go too far.
+    """
+    from scipy.special import wrightomega
+
+    mean = _mean(rows, present)
+    spread = np.maximum(np.log(mean) - _mean(np.log(rows), present), 0)
+    lowest, shift = -spread.max(axis=1), np.zeros(len(rows))
+    moving = np.arange(len(rows))
+    for _ in range(60):
+        u = wrightomega(spread[moving] + 1 + shift[moving, None])
+        share = mean[moving] / u
+        excess = share.sum(axis=1) - 1
+        step = excess / (share / (1 + u)).sum(axis=1)
+        shift[moving] = np.maximum(shift[moving] + step, lowest[moving])
+        moving = moving[np.abs(excess) > 1e-9]
+        if not len(moving):
+            break
+    return mean / wrightomega(spread + 1 + shift[:, None])

@@ -1,0 +1,295 @@
+"""From `Views` to what the engine works on: scaled matrices in one precision, weights, pins.
+
+Scaling of views: counts and sparse weights stay as they are, dense measurements go to [0, 1].
+
+Blocks: row ranges common to all views, the unit of work of every runner.
+
+Where the cuts fall is a function of the data alone, never of the number of threads or workers:
+sums over documents are formed block by block and added in block order, so the same data give the
+same bits however many blocks are worked on at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview.params import check_choice, check_real
+from coview.views.checks import check_memory
+from coview.views.container import Views
+from coview.views.matrix_checks import frozen
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The views a model works on, ready for the kernels."""
+
+    names: tuple[str, ...]
+    matrices: tuple[sp.csr_array, ...]  # scaled, in the precision of the model
+    present: np.ndarray  # (documents, views)
+    weights: tuple[float, ...]
+    labels: np.ndarray | None = None  # (documents,) the topics of pinned documents, -1 elsewhere
+    blocks: tuple[Block, ...] = ()
+    coupling: Any = None  # what a model's penalty knows of the documents: graphs, pairs
+
+    @property
+    def n_docs(self) -> int:
+        return self.matrices[0].shape[0]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.matrices[0].dtype
+
+    @property
+    def pinned(self) -> np.ndarray | None:
+        return None if self.labels is None else self.labels >= 0
+
+    @property
+    def empty(self) -> np.ndarray:
+        """Documents without a single count, (documents,) bool."""
+        return sum(np.diff(m.indptr) for m in self.matrices) == 0
+
+    @cached_property
+    def mass(self) -> np.ndarray:
+        """Weighted tokens of each document, over all views."""
+        mass = np.zeros(self.n_docs)
+        for weight, matrix in zip(self.weights, self.matrices, strict=True):
+            mass += weight * np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
+        return mass
+
+    def cut(self, columns: bool) -> Prepared:
+        """With the blocks; `columns` when the emissions are to be updated."""
+        return replace(self, blocks=tuple(make_blocks(self.matrices, columns=columns)))
+
+
+def prepare(views: Views, scaling: Mapping, dtype) -> Prepared:
+    """Scale the views as learned in fit, and cast them; every view with weight 1."""
+    matrices = []
+    for name, matrix in views.matrices.items():
+        scaled = apply_scaling(matrix, *scaling[name]) if name in scaling else matrix
+        matrices.append(scaled.astype(dtype, copy=False))
+    return Prepared(views.names, tuple(matrices), views.present, (1.0,) * views.n_views)
+
+
+def view_weights(weights, data: Prepared) -> dict[str, float]:
+    """The weight of each view from "balanced", numbers in the order of the views, or a dict."""
+    if isinstance(weights, str):
+        check_choice("view_weights", weights, ["balanced"])
+        return dict(zip(data.names, _balanced(data), strict=True))
+    if not isinstance(weights, Mapping):
+        numbers = np.atleast_1d(weights).tolist()
+        if len(numbers) != len(data.names):
+            raise ValueError(
+                f"view_weights has {len(numbers)} numbers for {len(data.names)} views "
+                f"({', '.join(data.names)}); give one for each view, a dict, or 'balanced'."
+            )
+        weights = dict(zip(data.names, numbers, strict=True))
+    if set(weights) != set(data.names):
+        raise ValueError(
+            f"view_weights names the views {sorted(weights)}; the data have {sorted(data.names)}."
+        )
+    checked = {n: check_real(f"view_weights[{n!r}]", weights[n]) for n in data.names}
+    if not any(checked.values()):
+        raise ValueError("All view_weights are 0: give at least one view a positive weight.")
+    return checked
+
+
+def _balanced(data):
+    """Equal say for each view on a document that has it, and as many weighted tokens as tokens."""
+    n_present = np.maximum(data.present.sum(axis=0), 1)
+    totals = np.array([m.sum(dtype=np.float64) for m in data.matrices])
+    usual, means = totals.sum() / n_present.sum(), totals / n_present
+    return [float(usual / mean) if mean > 0 else 1.0 for mean in means]
+
+
+def fit_bytes(matrices, n_topics: int, n_slots: int, itemsize: int) -> int:
+    """Memory that a fit takes beside the views themselves.
+
+    Non-zeros in column order and their ratios, old and new mixtures, old and new topics and their
+    gradient in double precision.
+    """
+    from coview.em.simplex import padded
+
+    nnz = sum(m.nnz for m in matrices)
+    terms = sum(m.shape[1] for m in matrices)
+    width = padded(n_topics)
+    entries = nnz * (4 + 2 + itemsize)
+    mixtures = 2 * n_slots * matrices[0].shape[0] * width * itemsize
+    topics = terms * width * (2 * itemsize + 8)
+    return entries + mixtures + topics
+
+
+def check_fit_memory(matrices, n_topics: int, n_slots: int, itemsize: int) -> None:
+    """Refuse a fit that cannot be held, before anything large is allocated."""
+    n_docs, terms = matrices[0].shape[0], sum(m.shape[1] for m in matrices)
+    check_memory(
+        fit_bytes(matrices, n_topics, n_slots, itemsize),
+        f"fitting {n_topics:,} topics to {n_docs:,} documents and {terms:,} terms",
+    )
+
+
+# -- scaling ---------------------------------------------------------------------------------------
+
+
+DENSE = 0.5  # a view with more non-zeros than this share of its cells is dense
+
+
+def is_dense(matrix: sp.csr_array) -> bool:
+    """Whether more than half of the cells are not zero."""
+    return matrix.nnz > DENSE * matrix.shape[0] * matrix.shape[1]
+
+
+def is_dense_real(matrix: sp.csr_array) -> bool:
+    """Whether a view holds measurements rather than counts: mostly non-zero, not all integers.
+
+    The answer depends on the values alone, so a matrix and its sparse copy are treated alike.
+
+    >>> is_dense_real(sp.csr_array([[0.5, 1.2], [3.1, 0.7]]))
+    True
+    >>> is_dense_real(sp.csr_array([[5, 1], [2, 1]]))
+    False
+    """
+    return is_dense(matrix) and bool((matrix.data != np.rint(matrix.data)).any())
+
+
+def learn_scaling(
+    matrices: Mapping[str, sp.csr_array], present: np.ndarray, scaling: str | None
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Smallest value and range of each feature, for the views that are to be scaled.
+
+    With scaling="auto" these are the dense real views with at least two documents; None scales
+    nothing. Documents that lack the view have no say.
+    """
+    if scaling is None:
+        return {}
+    learned = {}
+    for v, (name, matrix) in enumerate(matrices.items()):
+        rows = matrix[np.flatnonzero(present[:, v])] if not present[:, v].all() else matrix
+        if rows.shape[0] > 1 and is_dense_real(rows):
+            low = rows.min(axis=0).toarray().ravel()
+            learned[name] = low, rows.max(axis=0).toarray().ravel() - low
+    return learned
+
+
+def apply_scaling(matrix: sp.csr_array, low: np.ndarray, span: np.ndarray) -> sp.csr_array:
+    """(x - low) / span, feature by feature, not below 0; features that never varied become 0.
+
+    Rows without any entry stay empty: they stand for documents that lack the view.
+    """
+    kept = np.flatnonzero(np.diff(matrix.indptr))
+    dense = matrix[kept].toarray()
+    dense -= low.astype(dense.dtype)
+    np.divide(dense, span, out=dense, where=span > 0, casting="same_kind")
+    dense[:, span <= 0] = 0
+    np.maximum(dense, 0, out=dense)
+    back = sp.csr_array(
+        (np.ones(len(kept), dense.dtype), (kept, np.arange(len(kept)))),
+        shape=(matrix.shape[0], len(kept)),
+    )
+    scaled = sp.csr_array(back @ sp.csr_array(dense))
+    scaled.sort_indices()
+    return scaled
+
+
+# -- blocks ----------------------------------------------------------------------------------------
+
+
+# Small enough that a hundred thousand non-zeros already make several blocks, large enough that
+# adding up the gradients of the blocks costs a few per cent of a sweep.
+MIN_NONZEROS, MAX_NONZEROS, USUAL_BLOCKS = 1 << 14, 1 << 20, 8
+MAX_DOCS = 1 << 16  # documents within a block are numbered by 16-bit integers
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One view's rows of one block in CSR order: slices of the view's own arrays."""
+
+    place: slice  # where they stand in the arrays of the whole view
+    indptr: np.ndarray  # (docs + 1,) uint64, from 0
+    indices: np.ndarray  # (nnz,) unsigned
+    data: np.ndarray  # (nnz,)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The non-empty columns of the same rows, as places in their CSR order."""
+
+    terms: np.ndarray  # (columns,) uint32: which terms these are
+    colptr: np.ndarray  # (columns + 1,) uint64
+    rows: np.ndarray  # (nnz,) uint16: document within the block
+    position: np.ndarray  # (nnz,) uint32: place of the entry in `Rows.data`
+
+
+@dataclass(frozen=True)
+class Block:
+    """All views of the documents `start` to `stop`."""
+
+    start: int
+    stop: int
+    rows: tuple[Rows, ...]
+    columns: tuple[Columns, ...] | None  # None when the emissions stay as they are (folding in)
+
+    @property
+    def docs(self) -> slice:
+        return slice(self.start, self.stop)
+
+
+def cut(matrices: Sequence[sp.csr_array], nonzeros: int | None = None) -> list[tuple[int, int]]:
+    """The row ranges, each with about `nonzeros` entries over all views.
+
+    >>> import numpy as np, scipy.sparse as sp
+    >>> cut([sp.csr_array(np.ones((6, 10)))], nonzeros=25)
+    [(0, 3), (3, 6)]
+    """
+    ends = sum(m.indptr[1:].astype(np.int64) for m in matrices)
+    if nonzeros is None:
+        nonzeros = int(np.clip(ends[-1] // USUAL_BLOCKS, MIN_NONZEROS, MAX_NONZEROS))
+    ranges, start, before = [], 0, 0
+    while start < len(ends):
+        stop = int(np.searchsorted(ends, before + nonzeros)) + 1
+        stop = min(stop, start + MAX_DOCS, len(ends))
+        ranges.append((start, stop))
+        start, before = stop, int(ends[stop - 1])
+    return ranges
+
+
+def make_blocks(
+    matrices: Sequence[sp.csr_array],
+    ranges: Iterable[tuple[int, int]] | None = None,
+    columns: bool = True,
+) -> list[Block]:
+    """Cut the views into blocks; with `columns` also by column, for the emissions' gradient."""
+    ranges = cut(matrices) if ranges is None else ranges
+    return [_block(matrices, start, stop, columns) for start, stop in ranges]
+
+
+def _block(matrices, start, stop, columns):
+    rows = tuple(_rows(m, start, stop) for m in matrices)
+    if not columns:
+        return Block(start, stop, rows, None)
+    widths = [m.shape[1] for m in matrices]
+    return Block(start, stop, rows, tuple(map(_columns, rows, widths)))
+
+
+def _rows(matrix, start, stop):
+    indptr = matrix.indptr[start : stop + 1].astype(np.uint64)
+    here = slice(int(indptr[0]), int(indptr[-1]))
+    unsigned = np.uint32 if matrix.indices.dtype.itemsize == 4 else np.uint64
+    arrays = indptr - indptr[0], matrix.indices[here].view(unsigned), matrix.data[here]
+    # read-only always: one compiled kernel, not one for each kind of array
+    return Rows(here, *map(frozen, arrays))
+
+
+def _columns(rows, n_terms):
+    nnz, signed = len(rows.data), f"i{rows.indices.itemsize}"
+    place = np.arange(nnz, dtype=np.uint32)
+    csr = (place, rows.indices.view(signed), rows.indptr.astype(signed))
+    by_column = sp.csr_array(csr, shape=(len(rows.indptr) - 1, n_terms)).tocsc()
+    terms = np.flatnonzero(np.diff(by_column.indptr)).astype(np.uint32)
+    colptr = np.append(by_column.indptr[terms], nnz).astype(np.uint64)
+    return Columns(terms, colptr, by_column.indices.astype(np.uint16), by_column.data)

@@ -1,0 +1,1 @@
+"""Graphs over documents: nearest neighbors of a view, and links."""

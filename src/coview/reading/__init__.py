@@ -1,0 +1,1 @@
+"""Raw things to counts: texts, tables, images, files of matrices, multi-omics data, links."""

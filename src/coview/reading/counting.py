@@ -1,0 +1,289 @@
+"""Counting terms in one pass over the documents, in little memory.
+
+Documents come one at a time. Their terms become numbers by a vocabulary that grows, and the numbers
+wait in a buffer; a full buffer is counted and kept as a chunk of five bytes for each pair of a
+document and a term. Only when all is read is it known which terms are too rare or too common; the
+chunks are then moved into one matrix, and each is let go as soon as it is moved.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from mmap import mmap
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview.wording import plural, quoted
+
+Analyze = Callable[[Any], Iterable[str]]
+Inspect = Callable[[Sequence[str], np.ndarray], None]
+
+BUFFER = 1 << 19  # terms that wait to be counted
+
+
+class Limits(NamedTuple):
+    """Which terms are kept, with the meaning scikit-learn's vectorisers give to the names.
+
+    min_df, max_df : int (documents) or float (share of the documents that have the view)
+    max_features : int or None
+        The most frequent ones only.
+    binary : bool
+        Whether occurrences within a document count once.
+    dtype : dtype
+        In which occurrences are added up to compare them.
+    """
+
+    min_df: int | float = 1
+    max_df: int | float = 1.0
+    max_features: int | None = None
+    binary: bool = False
+    dtype: Any = np.int64
+
+
+class Counted(NamedTuple):
+    """The counts of the documents that are there, and the terms of the columns."""
+
+    matrix: sp.csr_array
+    terms: np.ndarray
+
+
+class _Chunk(NamedTuple):
+    lengths: np.ndarray  # different terms of each document
+    codes: np.ndarray
+    counts: np.ndarray
+
+
+class TermCounter:
+    """Counts of terms, document by document.
+
+    Parameters
+    ----------
+    analyze : callable
+        The terms of a document.
+    vocabulary : sequence of str, default=None
+        The terms to count, in the order of the columns; None: all that occur.
+    inspect : callable, default=None
+        Is shown the terms of the first full buffer and their counts, and may raise.
+
+    Examples
+    --------
+    >>> counter = TermCounter(str.split)
+    >>> for text in ("b a b", None, "c a"):
+    ...     counter.add(text)
+    >>> counted = counter.finish("text", Limits())
+    >>> counted.terms.tolist(), counted.matrix.toarray().tolist(), counter.present.tolist()
+    (['a', 'b', 'c'], [[1.0, 2.0, 0.0], [1.0, 0.0, 1.0]], [True, False, True])
+    """
+
+    def __init__(
+        self,
+        analyze: Analyze,
+        vocabulary: Iterable[str] | None = None,
+        inspect: Inspect | None = None,
+    ) -> None:
+        self._analyze = analyze
+        self._inspect = inspect
+        self._fixed = vocabulary is not None
+        self._codes: defaultdict[str, int] = defaultdict()
+        if vocabulary is None:
+            self._codes.default_factory = self._codes.__len__
+        else:
+            self._codes.update({term: code for code, term in enumerate(vocabulary)})
+        self._present = array("b")
+        self._ends, self._terms = array("i", [0]), array("i")
+        self._chunks: list[_Chunk] = []
+
+    @property
+    def present(self) -> np.ndarray:
+        """Which of the documents added are there, bool of shape (n_added,)."""
+        return np.array(self._present, dtype=bool)
+
+    @property
+    def n_terms(self) -> int:
+        """Number of different terms so far."""
+        return len(self._codes)
+
+    def add(self, document: Any) -> None:
+        """Count one more document; None is one that is absent."""
+        if document is not None:
+            terms = self._analyze(document)
+            self._terms.extend(self._known(terms) if self._fixed else self._numbered(terms))
+            self._ends.append(len(self._terms))
+        self._present.append(document is not None)
+        if len(self._terms) >= BUFFER:
+            self._flush()
+
+    def _numbered(self, terms: Iterable[str]) -> Iterable[int]:
+        return map(self._codes.__getitem__, terms)
+
+    def _known(self, terms: Iterable[str]) -> Iterable[int]:
+        return (code for code in map(self._codes.get, terms) if code is not None)
+
+    def _flush(self) -> None:
+        """Count what waits in the buffer."""
+        codes = np.frombuffer(self._terms, dtype=np.int32).copy()
+        ends = np.frombuffer(self._ends, dtype=np.int32).copy()
+        self._ends, self._terms = array("i", [0]), array("i")
+        ones = np.ones(len(codes), dtype=np.int32)
+        block = sp.csr_array((ones, codes, ends), shape=(len(ends) - 1, max(self.n_terms, 1)))
+        block.sum_duplicates()
+        indices = block.indices
+        if self._inspect is not None and not self._chunks:
+            self._inspect(list(self._codes), np.bincount(indices, block.data, self.n_terms))
+        largest = int(block.data.max()) if block.nnz else 0
+        counts = block.data.astype(np.min_scalar_type(largest))
+        lengths = np.diff(block.indptr).astype(np.int32)
+        self._chunks.append(_Chunk(lengths, _apart(indices), _apart(counts)))
+
+    def finish(self, view: str, limits: Limits) -> Counted:
+        """The matrix of the documents that are there; ends the counting.
+
+        Parameters
+        ----------
+        view : str
+            For the messages.
+        limits : Limits
+            Not asked if the vocabulary was given.
+
+        Returns
+        -------
+        Counted
+            Terms are sorted, unless they were given.
+        """
+        self._flush()
+        terms = np.array(list(self._codes), dtype=object)
+        kept = np.arange(len(terms)) if self._fixed else self._kept(terms, view, limits)
+        self._codes.clear()
+        return Counted(_matrix(self._chunks, kept, len(terms), limits.binary), terms[kept])
+
+    def _kept(self, terms: np.ndarray, view: str, limits: Limits) -> np.ndarray:
+        n_docs = int(np.count_nonzero(self.present))
+        if not n_docs:
+            raise ValueError(
+                f"View {quoted(view)} is missing in all of {plural(len(self._present), 'document')}"
+                ": no cell has a text. Leave the view out, or check which column it is read from."
+            )
+        if not len(terms):
+            raise ValueError(
+                f"No words were found in the {plural(n_docs, 'document')} of view {quoted(view)}. "
+                "Perhaps they hold stop words only: see stop_words= and vectorizer=."
+            )
+        frequencies = _sums(self._chunks, len(terms))
+        kept = _within(frequencies, n_docs, limits)
+        if not kept.size:
+            raise ValueError(_nothing_left(view, n_docs, frequencies, limits))
+        order = sorted(kept.tolist(), key=terms.__getitem__)
+        return self._most_frequent(np.array(order), len(terms), limits)
+
+    def _most_frequent(self, kept: np.ndarray, n_terms: int, limits: Limits) -> np.ndarray:
+        if limits.max_features is None or len(kept) <= limits.max_features:
+            return kept
+        totals = _sums(self._chunks, n_terms, weighted=not limits.binary)[kept]
+        # the type and the sort are those of scikit-learn, where terms tie
+        kind = np.dtype(limits.dtype)
+        totals = totals.astype(kind if kind.kind == "f" else np.int64)
+        return kept[np.sort((-totals).argsort()[: limits.max_features])]
+
+
+def _apart(numbers: np.ndarray) -> np.ndarray:
+    """A copy in memory that goes back to the system as soon as it is let go.
+
+    In memory from the usual place the chunks of several views would lie between each other, and
+    nothing would be given back before all of them are moved.
+    """
+    memory = mmap(-1, max(numbers.nbytes, 1))
+    copy = np.frombuffer(memory, dtype=numbers.dtype, count=numbers.size)
+    copy[:] = numbers
+    return copy
+
+
+# -- which terms ----------------------------------------------------------------------------------
+
+
+def _within(frequencies: np.ndarray, n_docs: int, limits: Limits) -> np.ndarray:
+    low, high = _bound(limits.min_df, n_docs), _bound(limits.max_df, n_docs)
+    return np.flatnonzero((frequencies >= low) & (frequencies <= high))
+
+
+def _bound(df: int | float, n_docs: int) -> float:
+    """A number of documents; a float is a share of them."""
+    return df if isinstance(df, Integral) else df * n_docs
+
+
+def _nothing_left(view: str, n_docs: int, frequencies: np.ndarray, limits: Limits) -> str:
+    low, high = _bound(limits.min_df, n_docs), _bound(limits.max_df, n_docs)
+    rare, common = np.count_nonzero(frequencies < low), np.count_nonzero(frequencies > high)
+    return (
+        f"No term of view {quoted(view)} is left: {plural(n_docs, 'document')} with "
+        f"{plural(len(frequencies), 'different term')}, {rare:,} of them in fewer than "
+        f"min_df={limits.min_df} and {common:,} in more than max_df={limits.max_df} of the "
+        "documents (a float is a share). Lower min_df or raise max_df."
+    )
+
+
+def _sums(chunks: list[_Chunk], n_terms: int, weighted: bool = False) -> np.ndarray:
+    """Of each term, the number of documents it is in, or of its occurrences."""
+    sums = np.zeros(n_terms, dtype=np.int64)
+    for chunk in chunks:
+        weights = chunk.counts if weighted else None
+        sums += np.bincount(chunk.codes, weights, minlength=n_terms).astype(np.int64, copy=False)
+    return sums
+
+
+# -- the matrix -----------------------------------------------------------------------------------
+
+
+def _matrix(chunks: list[_Chunk], kept: np.ndarray, n_terms: int, binary: bool) -> sp.csr_array:
+    """Move the kept terms of all chunks into one matrix; empties the list."""
+    columns = np.full(n_terms, -1, dtype=np.int32)
+    columns[kept] = np.arange(len(kept), dtype=np.int32)
+    size = sum(int(np.count_nonzero(columns[chunk.codes] >= 0)) for chunk in chunks)
+    indices = np.empty(size, dtype=np.int32)
+    data: np.ndarray = np.empty(size, dtype=_count_type(chunks, binary))
+    lengths, filled = [np.zeros(1, dtype=np.int64)], 0
+    chunks.reverse()
+    while chunks:
+        chunk = chunks.pop()
+        moved = columns[chunk.codes]
+        known = moved >= 0
+        end = filled + int(np.count_nonzero(known))
+        indices[filled:end] = moved[known]
+        data[filled:end] = 1 if binary else chunk.counts[known]
+        lengths.append(_kept_lengths(chunk.lengths, known))
+        filled = end
+    # scipy would widen the indices to the type of the pointers
+    longest = np.int32 if size <= np.iinfo(np.int32).max else np.int64
+    indptr = np.cumsum(np.concatenate(lengths)).astype(longest)
+    matrix = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(kept)))
+    matrix.sort_indices()
+    return matrix
+
+
+def _count_type(chunks: list[_Chunk], binary: bool) -> type:
+    """The float type that holds every count exactly."""
+    largest = [int(chunk.counts.max()) for chunk in chunks if chunk.counts.size]
+    return np.float32 if binary or max(largest, default=1) < 2**24 else np.float64
+
+
+def _kept_lengths(lengths: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Terms of each document that are kept."""
+    ends = np.cumsum(lengths, dtype=np.int64)
+    before = np.concatenate(([0], np.cumsum(known, dtype=np.int64)))
+    return before[ends] - before[ends - lengths]
+
+
+def spread(matrix: sp.csr_array, present: np.ndarray) -> sp.csr_array:
+    """Rows for all documents from those of the documents that are there; shares the buffers.
+
+    >>> spread(sp.csr_array([[1, 2]]), np.array([False, True])).toarray().tolist()
+    [[0, 0], [1, 2]]
+    """
+    lengths = np.zeros(len(present), dtype=np.int64)
+    lengths[present] = np.diff(matrix.indptr)
+    indptr = np.concatenate(([0], np.cumsum(lengths))).astype(matrix.indptr.dtype)
+    return sp.csr_array((matrix.data, matrix.indices, indptr), (len(present), matrix.shape[1]))

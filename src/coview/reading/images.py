@@ -1,0 +1,366 @@
+"""Pictures as counts: visual words (corners and blobs, quantised) and colours.
+
+Visual words are those of Wang et al. (2016): SIFT descriptors of all training pictures are
+clustered by k-means, and a picture is how often each cluster occurs in it. Descriptors are compared
+by Hellinger's distance (the square roots of their shares: RootSIFT), as texts are elsewhere in this
+package. Colours are a histogram in hue, saturation and value, with bins of their own for greys,
+whose hue means nothing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
+
+from coview.extras import need
+from coview.params import check_int, seed_of
+from coview.reading.image_files import read_picture
+from coview.reading.recipes import is_missing
+from coview.views.matrix_checks import DataWarning
+from coview.wording import plural, quoted
+
+N_DESCRIPTOR = 128
+COLOUR_TOTAL = 1000  # counts of each picture, so that its size plays no part
+HUES = ("red", "amber", "lime", "green", "cyan", "blue", "violet", "pink")
+N_SATURATIONS = N_VALUES = 4
+N_GREYS = 8
+GREY_LIMIT = 32  # of 255: less saturated, or darker, and the hue is noise
+
+Progress = Callable[[int, int], Any]
+
+
+def image_views(
+    paths: Iterable[str | Path | np.ndarray | None],
+    name: str = "image",
+    *,
+    n_words: int = 1024,
+    colour: bool = True,
+    max_side: int = 640,
+    max_descriptors: int = 500,
+    sample: int = 200_000,
+    random_state: Any = 0,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Pictures as keyword arguments of `Views`: visual words and colours.
+
+    The pictures are read twice, one at a time: once to sample descriptors for the vocabulary, once
+    to count. Memory does not grow with their number but for the counts themselves. The same seed
+    gives the same bits.
+
+    Parameters
+    ----------
+    paths : iterable of path, uint8 array or None
+        None is a document without a picture. A picture without a single keypoint (a plain
+        wall) is there but has no words.
+    name : str, default="image"
+        Name of the view of visual words; that of the colours is ``<name>_colour``.
+    n_words : int, default=1024
+        Size of the vocabulary. Fewer, with a warning, where there are fewer different descriptors;
+        0 leaves the view out.
+    colour : bool, default=True
+        Whether to make the view of colours: 128 colours and 8 greys, 1,000 counts a picture.
+    max_side : int, default=640
+        Larger pictures are shrunk first.
+    max_descriptors : int, default=500
+        Most descriptors of a picture: those of the strongest keypoints.
+    sample : int, default=200_000
+        Descriptors from which the vocabulary is learned, drawn from all pictures.
+    random_state : int, Generator, RandomState or None, default=0
+    progress : callable, optional
+        Called as ``progress(n_done, n_total)`` after each picture of either pass.
+
+    Returns
+    -------
+    dict with "data", "features", "present" and "recipes", each a dict by view
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> red = np.zeros((8, 8, 3), np.uint8) + np.array([255, 0, 0], np.uint8)
+    >>> parts = image_views([red, None], n_words=0)
+    >>> parts["data"]["image_colour"].sum(axis=1).tolist()
+    [1000.0, 0.0]
+    >>> parts["features"]["image_colour"][parts["data"]["image_colour"].indices].tolist()
+    ['red s3 v3']
+    """
+    _check_options(n_words, colour, max_side, max_descriptors, sample)
+    items = list(paths)
+    if all(is_missing(item) for item in items):
+        raise ValueError("No picture is given: every path is missing.")
+    step = _counter(progress, (2 if n_words else 1) * len(items))
+    recipes: dict[str, Any] = {}
+    if n_words:
+        rng = np.random.default_rng(seed_of(random_state))
+        drawn = _draw(items, max_side, max_descriptors, sample, rng, step)
+        centres = _vocabulary(drawn, n_words, int(rng.integers(2**31)))
+        recipes[name] = ImageWordsRecipe(name, centres, max_side, max_descriptors)
+    if colour:
+        recipes[f"{name}_colour"] = ImageColourRecipe(name, max_side)
+    matrices, present = _count(items, list(recipes.values()), step)
+    return {
+        "data": dict(zip(recipes, matrices, strict=True)),
+        "features": {view: recipe.features for view, recipe in recipes.items()},
+        "present": dict.fromkeys(recipes, present),
+        "recipes": recipes,
+    }
+
+
+def _check_options(n_words, colour, max_side, max_descriptors, sample) -> None:
+    check_int("n_words", n_words, 0)
+    check_int("max_side", max_side, 1)
+    check_int("max_descriptors", max_descriptors, 1)
+    check_int("sample", sample, 1)
+    if not (n_words or colour):
+        raise ValueError("n_words=0 together with colour=False leaves no view to make.")
+
+
+def _counter(progress: Progress | None, total: int) -> Callable[[], None]:
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, total)
+
+    return step
+
+
+# -- visual words ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ImageWordsRecipe:
+    """Counts of visual words.
+
+    Attributes
+    ----------
+    source : str
+        The raw column with the pictures.
+    centres : ndarray of float32 of shape (words, 128)
+        The vocabulary: centres of RootSIFT descriptors.
+    max_side, max_descriptors : int
+        As in `image_views`.
+    """
+
+    kind: ClassVar[str] = "image_words"
+    source: str
+    centres: np.ndarray
+    max_side: int = 640
+    max_descriptors: int = 500
+
+    @property
+    def features(self) -> np.ndarray:
+        """Names of the words: word_0000, word_0001, ..."""
+        return np.array([f"word_{i:04d}" for i in range(len(self.centres))], dtype=object)
+
+    def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
+        """Counts of pictures (paths, uint8 arrays or None), and which of them are there."""
+        (matrix,), present = _count(items, [self])
+        return matrix, present
+
+    def row(self, picture: np.ndarray) -> np.ndarray:
+        """Counts of one picture."""
+        descriptors = _root(_descriptors(picture, self.max_descriptors))
+        # the square of a descriptor's own length does not change which centre is near
+        distances = (self.centres**2).sum(axis=1) - 2 * descriptors @ self.centres.T
+        return np.bincount(distances.argmin(axis=1), minlength=len(self.centres))
+
+    def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Settings for JSON, and arrays."""
+        settings = {
+            "source": self.source,
+            "descriptor": "rootsift",
+            "max_side": self.max_side,
+            "max_descriptors": self.max_descriptors,
+        }
+        return settings, {"centres": self.centres}
+
+    @classmethod
+    def from_data(
+        cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
+    ) -> ImageWordsRecipe:
+        """The recipe from what `as_data` gave."""
+        centres = np.ascontiguousarray(arrays["centres"], dtype=np.float32)
+        if centres.shape != (len(features), N_DESCRIPTOR) or not np.isfinite(centres).all():
+            raise ValueError(
+                f"The centres of visual words must be finite, of the shape ({len(features):,}, "
+                f"{N_DESCRIPTOR}); found the shape {centres.shape}."
+            )
+        if settings["descriptor"] != "rootsift":
+            raise ValueError(f"There is no descriptor {quoted(settings['descriptor'])}.")
+        sizes = {n: check_int(n, settings[n], 1) for n in ("max_side", "max_descriptors")}
+        return cls(str(settings["source"]), centres, **sizes)
+
+
+def _descriptors(picture: np.ndarray, most: int) -> np.ndarray:
+    """SIFT descriptors of the strongest keypoints, whole numbers of shape (n, 128) as uint8."""
+    cv2 = need("cv2", extra="images")
+    grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
+    keypoints, descriptors = cv2.SIFT_create().detectAndCompute(grey, None)
+    if descriptors is None:
+        return np.empty((0, N_DESCRIPTOR), dtype=np.uint8)
+    # chosen here: SIFT's own choice keeps all that tie with the last
+    strength = np.array([keypoint.response for keypoint in keypoints])
+    chosen = np.sort(np.argsort(-strength, kind="stable")[:most])
+    return descriptors[chosen].astype(np.uint8)
+
+
+def _root(descriptors: np.ndarray) -> np.ndarray:
+    """RootSIFT: square roots of shares, so that Euclid's distance is Hellinger's."""
+    sums = descriptors.sum(axis=1, dtype=np.float32, keepdims=True)
+    return np.sqrt(descriptors / np.maximum(sums, 1))
+
+
+def _draw(items, max_side, most, size, rng, step) -> np.ndarray:
+    """At most `size` descriptors of all pictures, each with the same chance, in random order.
+
+    Every descriptor gets a random key and the smallest keys stay, so no more than twice the
+    sample (or one picture's) is held.
+    """
+    keys, held = np.empty(0), np.empty((0, N_DESCRIPTOR), dtype=np.uint8)
+    new: list[np.ndarray] = []
+    for number, item in enumerate(items):
+        if not is_missing(item):
+            new.append(_descriptors(read_picture(item, max_side, number), most))
+        step()
+        if sum(map(len, new)) > size or number == len(items) - 1:
+            held = np.concatenate([held, *new])
+            keys = np.append(keys, rng.random(len(held) - len(keys)))
+            first = np.argsort(keys)[:size]
+            keys, held, new = keys[first], held[first], []
+    return held
+
+
+def _vocabulary(descriptors: np.ndarray, n_words: int, seed: int) -> np.ndarray:
+    """Centres of the descriptors (words, 128)."""
+    different = np.unique(descriptors, axis=0)
+    if not len(different):
+        raise ValueError(
+            "No picture has a keypoint, so there are no visual words: the pictures are too small "
+            "or too plain. n_words=0 makes the view of colours alone."
+        )
+    if len(different) <= n_words:
+        if len(different) < n_words:
+            message = (
+                f"The pictures have {plural(len(different), 'different descriptor')}: as many "
+                f"visual words, instead of {n_words:,}."
+            )
+            warnings.warn(message, DataWarning, stacklevel=4)
+        return _root(different)
+    return _centres(_root(descriptors), n_words, seed)
+
+
+def _centres(points: np.ndarray, n_words: int, seed: int) -> np.ndarray:
+    from sklearn.cluster import MiniBatchKMeans
+
+    kmeans = MiniBatchKMeans(
+        n_words, n_init=1, batch_size=4096, compute_labels=False, random_state=seed
+    )
+    with threadpool_limits(1):  # the number of threads must not change a bit of the result
+        return kmeans.fit(points).cluster_centers_
+
+
+# -- colours --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ImageColourRecipe:
+    """A histogram of colours: 8 hues x 4 saturations x 4 values, and 8 greys.
+
+    Attributes
+    ----------
+    source : str
+        The raw column with the pictures.
+    max_side : int
+        As in `image_views`.
+    """
+
+    kind: ClassVar[str] = "image_colour"
+    source: str
+    max_side: int = 640
+
+    @property
+    def features(self) -> np.ndarray:
+        """Names of the bins: 'red s0 v0' (pale and dark) to 'pink s3 v3', then 'grey 0', ..."""
+        bins = product(HUES, range(N_SATURATIONS), range(N_VALUES))
+        colours = [f"{hue} s{saturation} v{value}" for hue, saturation, value in bins]
+        return np.array([*colours, *(f"grey {i}" for i in range(N_GREYS))], dtype=object)
+
+    def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
+        """Counts of pictures (paths, uint8 arrays or None), and which of them are there."""
+        (matrix,), present = _count(items, [self])
+        return matrix, present
+
+    def row(self, picture: np.ndarray) -> np.ndarray:
+        """Counts of one picture: whole numbers that sum to 1,000."""
+        n_bins = len(HUES) * N_SATURATIONS * N_VALUES + N_GREYS
+        return _apportion(np.bincount(_colour_bins(picture), minlength=n_bins), COLOUR_TOTAL)
+
+    def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Settings for JSON; there are no arrays."""
+        return {"source": self.source, "max_side": self.max_side}, {}
+
+    @classmethod
+    def from_data(
+        cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
+    ) -> ImageColourRecipe:
+        """The recipe from what `as_data` gave."""
+        recipe = cls(str(settings["source"]), check_int("max_side", settings["max_side"], 1))
+        if not np.array_equal(recipe.features, features):
+            raise ValueError("The features are not the bins of a histogram of colours.")
+        return recipe
+
+
+def _colour_bins(picture: np.ndarray) -> np.ndarray:
+    """The bin of each pixel."""
+    cv2 = need("cv2", extra="images")
+    hsv = cv2.cvtColor(picture, cv2.COLOR_RGB2HSV).reshape(-1, 3).astype(np.int32)
+    hue, saturation, value = hsv.T  # 0 to 179, 0 to 255, 0 to 255
+    n_hues, span = len(HUES), 256 - GREY_LIMIT
+    # half a bin on, so that red is the middle of its bin and not a border
+    h = (2 * hue * n_hues + 180) // 360 % n_hues
+    s = (saturation - GREY_LIMIT) * N_SATURATIONS // span
+    v = (value - GREY_LIMIT) * N_VALUES // span
+    colours = (h * N_SATURATIONS + s) * N_VALUES + v
+    greys = n_hues * N_SATURATIONS * N_VALUES + value * N_GREYS // 256
+    return np.where((saturation < GREY_LIMIT) | (value < GREY_LIMIT), greys, colours)
+
+
+def _apportion(counts: np.ndarray, total: int) -> np.ndarray:
+    """Whole numbers in proportion to the counts that sum to `total`; the largest rests go up."""
+    scaled = counts * total
+    whole, rest = np.divmod(scaled, counts.sum())
+    missing = total - whole.sum()
+    whole[np.argsort(-rest, kind="stable")[:missing]] += 1
+    return whole
+
+
+# -- counting -------------------------------------------------------------------------------------
+
+
+def _count(
+    items: Iterable[Any], recipes: Sequence[Any], step: Callable[[], None] = lambda: None
+) -> tuple[list[sp.csr_array], np.ndarray]:
+    """The counts of each recipe, and which pictures are there; each picture is read once."""
+    widths = [len(recipe.features) for recipe in recipes]
+    rows = [[sp.csr_array((0, width), dtype=np.float32)] for width in widths]
+    present = []
+    with threadpool_limits(1, "blas"):
+        for number, item in enumerate(items):
+            present.append(not is_missing(item))
+            picture = read_picture(item, recipes[0].max_side, number) if present[-1] else None
+            for made, recipe, width in zip(rows, recipes, widths, strict=True):
+                row = np.zeros(width) if picture is None else recipe.row(picture)
+                made.append(sp.csr_array(row[np.newaxis].astype(np.float32)))
+            step()
+    matrices = [sp.csr_array(sp.vstack(made, format="csr")) for made in rows]
+    return matrices, np.array(present, dtype=bool)

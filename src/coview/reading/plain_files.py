@@ -1,0 +1,145 @@
+"""Plain files: arrays, archives of arrays, lines of text; nothing a file claims is believed.
+
+What a header claims is compared with what the file holds, and with the memory there is, before
+anything is allocated. Pickles are refused. Whatever is wrong becomes a ValueError that names the
+file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview.memory import available_memory
+
+MOST_DEFLATED = 1032  # bytes that one byte of a compressed file can become
+MANY_ROWS, ROWS_OF_ENTRY = 10_000_000, 100
+
+
+def read_file(path: Path, reader: Callable[[Path], Any]) -> Any:
+    """What the reader makes of a file; its troubles become errors that name the file."""
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {path}.")
+    try:
+        return reader(path)
+    except MemoryError as error:
+        raise MemoryError(f"Cannot read {path}: {error}") from error
+    except Exception as error:  # zip, zlib, header, encoding: damage has no one exception
+        reason = str(error).rstrip(".") or type(error).__name__
+        raise ValueError(f"Cannot read {path}: {reason}.") from error
+
+
+def check_room(n_bytes: float) -> None:
+    """Refuse what would not fit into memory, before it is allocated."""
+    left = available_memory()
+    if left is not None and n_bytes > left:
+        raise MemoryError(
+            f"it claims {n_bytes / 1e9:,.1f} GB, but {left / 1e9:,.1f} GB are available"
+        )
+
+
+def check_rows(matrix: Any) -> Any:
+    """The sparse matrix, if its rows are not far more than its entries can be spread over.
+
+    A few bytes can claim any number of rows, and each costs memory as soon as they are sorted.
+    """
+    rows, entries = matrix.shape[0], matrix.nnz
+    if rows > MANY_ROWS and rows > ROWS_OF_ENTRY * entries:
+        raise ValueError(f"it claims {rows:,} rows, but has {entries:,} entries")
+    return matrix
+
+
+# -- arrays ---------------------------------------------------------------------------------------
+
+
+def map_array(path: Path) -> np.ndarray:
+    """The array of an .npy file, left on disk.
+
+    A header that claims more than the file holds is refused.
+    """
+    return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def load_array(path: Path) -> np.ndarray:
+    """The array of an .npy file, in memory."""
+    return np.array(map_array(path))
+
+
+def load_sparse(path: Path) -> Any:
+    """The matrix of an .npz file of scipy."""
+    with path.open("rb") as file:  # numpy leaves a damaged file open if it opened it itself
+        check_room(sum(_checked_size(file, name) for name in archive_headers(file)))
+        return check_rows(sp.load_npz(file))
+
+
+def load_member(path: Path, name: str) -> np.ndarray:
+    """One array of an .npz file of numpy."""
+    with path.open("rb") as file:
+        check_room(_checked_size(file, name))
+        with np.load(file, allow_pickle=False) as archive:
+            return archive[name]
+
+
+def archive_headers(file: BinaryIO) -> dict[str, tuple[tuple[int, ...], np.dtype]]:
+    """Shape and type of each array that an archive claims to hold; nothing else is read."""
+    file.seek(0)
+    with zipfile.ZipFile(file) as archive:
+        names = [name for name in archive.namelist() if name.endswith(".npy")]
+        headers = {name.removesuffix(".npy"): _header(archive, name)[:2] for name in names}
+    file.seek(0)
+    return headers
+
+
+def _checked_size(file: BinaryIO, name: str) -> int:
+    """Bytes of an array in an archive, if its header and the archive agree on them."""
+    file.seek(0)
+    with zipfile.ZipFile(file) as archive:
+        member = f"{name}.npy"
+        shape, dtype, start = _header(archive, member)
+        claimed, held = math.prod(shape) * dtype.itemsize, archive.getinfo(member).file_size - start
+    file.seek(0)
+    if claimed != held:
+        raise ValueError(f"{member} claims {claimed:,} bytes of data, but holds {held:,}")
+    return held
+
+
+def _header(archive: zipfile.ZipFile, name: str) -> tuple[tuple[int, ...], np.dtype, int]:
+    """Shape, type and where the data of an array begin."""
+    with archive.open(name) as member:
+        version = np.lib.format.read_magic(member)
+        if version not in ((1, 0), (2, 0)):
+            raise ValueError(f"{name} has a header of an unknown version, {version}")
+        header = np.lib.format.read_array_header_1_0
+        if version == (2, 0):
+            header = np.lib.format.read_array_header_2_0
+        shape, _, dtype = header(member)
+        return shape, dtype, member.tell()
+
+
+# -- lines ----------------------------------------------------------------------------------------
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a UTF-8 text, compressed if the name ends in .gz."""
+    data = _decompressed(path) if path.suffix == ".gz" else path.read_bytes()
+    text = data.decode("utf-8")
+    # not splitlines, which also breaks at characters that a name may hold
+    return text.removesuffix("\n").replace("\r\n", "\n").removesuffix("\r").split("\n")
+
+
+def _decompressed(path: Path) -> bytes:
+    """Read in pieces: a few kilobytes may unfold into more than there is memory."""
+    pieces, size = [], 0
+    with gzip.open(path, "rb") as file:
+        while piece := file.read(1 << 24):
+            size += len(piece)
+            check_room(4.0 * size if size > 1 << 26 else 0)  # bytes, text and lines together
+            pieces.append(piece)
+    return b"".join(pieces)

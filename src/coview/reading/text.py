@@ -1,0 +1,410 @@
+"""Views of texts and of lists of tokens: how they are made, and the recipes that read new ones.
+
+What can be said about how texts become counts, and what is done where nothing is said.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+
+from coview.reading.counting import Limits, TermCounter, spread
+from coview.reading.recipes import Recipe, is_missing
+from coview.reading.vectorizers import (
+    check_limits,
+    check_ngram_range,
+    check_vectorizer,
+    given_vocabulary,
+    limits_of,
+    restored_tfidf,
+    tfidf_of,
+    vectorizer_data,
+    vectorizer_from_data,
+)
+from coview.reading.words import (
+    known_languages,
+    language_code,
+    language_of_view,
+    split_words,
+    stop_words,
+    unspaced_share,
+)
+from coview.views.checks import check_known
+from coview.views.matrix_checks import DataWarning
+from coview.wording import listing, place, plural, quoted, show
+
+
+class Made(NamedTuple):
+    """A view made from raw documents."""
+
+    matrix: sp.csr_array
+    features: np.ndarray
+    present: np.ndarray
+    recipe: Recipe
+
+
+# -- cells ----------------------------------------------------------------------------------------
+
+
+def text_cell(cell: Any) -> str | None:
+    """A text, or None if there is none."""
+    if isinstance(cell, str) and cell and not cell.isspace():
+        return cell
+    if is_missing(cell):
+        return None
+    raise TypeError(
+        f"Expected a text, found {type(cell).__name__} ({show(repr(cell))}). Convert it to text, "
+        "or give lists of tokens as tokens."
+    )
+
+
+def token_cell(cell: Any, separator: str | None = None) -> list[str] | None:
+    """The tokens of a cell, or None if there is none.
+
+    A list is taken as it is. A text is a list in JSON if it can be read so, and parted otherwise
+    at the separator: white space if that is None.
+
+    >>> token_cell("b a"), token_cell('["b", "a c"]'), token_cell("b; a c", ";"), token_cell("")
+    (['b', 'a'], ['b', 'a c'], ['b', 'a c'], None)
+    """
+    if is_missing(cell):
+        return None
+    if isinstance(cell, str):
+        listed = _json_list(cell) if separator is None else None
+        parts: Iterable[Any] = cell.split(separator) if listed is None else listed
+    elif isinstance(cell, bytes | dict) or not isinstance(cell, Iterable):
+        raise TypeError(f"Expected a list of tokens, found {type(cell).__name__}.")
+    else:
+        parts = cell
+    return [token for part in parts if (token := _token(part))]
+
+
+def _json_list(text: str) -> list[Any] | None:
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _token(token: Any) -> str:
+    if isinstance(token, str):
+        return str(token).strip()
+    if isinstance(token, int | np.integer) and not isinstance(token, bool):
+        return str(token)
+    raise TypeError(f"A token must be a text, found {type(token).__name__} ({show(repr(token))}).")
+
+
+# -- recipes --------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False, repr=False)
+class TextRecipe:
+    """How texts become counts of terms.
+
+    Attributes
+    ----------
+    source : str
+        The column of raw texts.
+    vectorizer : CountVectorizer or TfidfVectorizer
+        How a text is split; not fitted, since the terms are kept here.
+    terms : array of str of shape (n_terms,)
+    tfidf : fitted TfidfTransformer or None
+    """
+
+    kind: ClassVar[str] = "text"
+    source: str
+    vectorizer: CountVectorizer
+    terms: np.ndarray
+    tfidf: TfidfTransformer | None = None
+
+    def __repr__(self) -> str:
+        how = type(self.vectorizer).__name__
+        return f"<TextRecipe: {plural(len(self.terms), 'term')} of {quoted(self.source)} by {how}>"
+
+    def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
+        """The counts (documents, terms) of texts, and which of them are there."""
+        analyze = self.vectorizer.build_analyzer()
+        counter = TermCounter(analyze, self.terms)
+        matrix = _count(items, text_cell, counter, self.source, self.vectorizer.binary)
+        weighted = _weighted(matrix, self.tfidf, self.vectorizer)
+        return spread(weighted, counter.present), counter.present
+
+    def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Settings for JSON, and arrays; ValueError if the vectoriser holds a function."""
+        settings = {"source": self.source, **vectorizer_data(self.vectorizer)}
+        idf = getattr(self.tfidf, "idf_", None)
+        return settings, {} if idf is None else {"idf": idf}
+
+    @classmethod
+    def from_data(
+        cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
+    ) -> TextRecipe:
+        """What `as_data` gave, with the terms."""
+        vectorizer = vectorizer_from_data(settings)
+        tfidf = restored_tfidf(vectorizer, arrays.get("idf"), len(features))
+        return cls(str(settings["source"]), vectorizer, features, tfidf)
+
+
+@dataclass(eq=False, repr=False)
+class TokensRecipe:
+    """How lists of tokens become counts.
+
+    Attributes
+    ----------
+    source : str
+        The column of lists.
+    terms : array of str of shape (n_terms,)
+    separator : str or None
+        What parts the tokens of a cell that is one text; None: white space.
+    """
+
+    kind: ClassVar[str] = "tokens"
+    source: str
+    terms: np.ndarray
+    separator: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<TokensRecipe: {plural(len(self.terms), 'term')} of {quoted(self.source)}>"
+
+    def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
+        """The counts (documents, terms) of lists of tokens, and which of them are there."""
+        cell = partial(token_cell, separator=self.separator)
+        counter = TermCounter(_as_is, self.terms)
+        matrix = _count(items, cell, counter, self.source)
+        return spread(matrix, counter.present), counter.present
+
+    def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Settings for JSON, and no arrays."""
+        return {"source": self.source, "separator": self.separator}, {}
+
+    @classmethod
+    def from_data(
+        cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
+    ) -> TokensRecipe:
+        """What `as_data` gave, with the terms."""
+        return cls(str(settings["source"]), features, settings.get("separator"))
+
+
+def _count(
+    items: Iterable[Any],
+    cell: Callable[[Any], Any],
+    counter: TermCounter,
+    source: str,
+    binary: bool = False,
+) -> sp.csr_array:
+    """Counts of known terms in the items that are there."""
+    for row, item in enumerate(items):
+        try:
+            counter.add(cell(item))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"In {quoted(source)}, {place(row)}: {error}") from error
+    return counter.finish(source, Limits(binary=binary)).matrix
+
+
+def _as_is(tokens: list[str]) -> list[str]:
+    return tokens
+
+
+def _weighted(
+    matrix: sp.csr_array, tfidf: TfidfTransformer | None, vectorizer: CountVectorizer
+) -> sp.csr_array:
+    """What the vectoriser makes of the counts."""
+    if tfidf is None or not matrix.shape[0]:
+        return matrix
+    return sp.csr_array(tfidf.transform(matrix.astype(vectorizer.dtype), copy=False))
+
+
+# -- views in the making --------------------------------------------------------------------------
+
+
+class TextView:
+    """A view that is being made from texts, one cell after the other."""
+
+    def __init__(self, view: str, source: str, options: TextOptions) -> None:
+        self._view, self._source, self._options = view, source, options
+        self._vectorizer = options.vectorizer_of(view)
+        self._given = given_vocabulary(self._vectorizer, view)
+        inspect = None if options.has_vectorizer(view) else self._check_spaces
+        analyze = self._vectorizer.build_analyzer()
+        self._counter = TermCounter(analyze, self._given, inspect)
+
+    def add(self, cell: Any) -> None:
+        """One more document."""
+        self._counter.add(text_cell(cell))
+
+    def finish(self) -> Made:
+        """The view, when all documents are read."""
+        present = self._counter.present
+        if not self._options.has_vectorizer(self._view):
+            self._vectorizer.set_params(**self._options.limits(int(present.sum())))
+        matrix, terms = self._counter.finish(self._view, limits_of(self._vectorizer))
+        tfidf = tfidf_of(self._vectorizer)
+        if tfidf is not None:
+            tfidf.fit(matrix.astype(self._vectorizer.dtype))
+        weighted = _weighted(matrix, tfidf, self._vectorizer)
+        recipe = TextRecipe(self._source, self._vectorizer, terms, tfidf)
+        return Made(spread(weighted, present), terms, present, recipe)
+
+    def _check_spaces(self, terms: Sequence[str], counts: np.ndarray) -> None:
+        if unspaced_share(terms, counts) > 0.5:
+            raise ValueError(
+                f"View {quoted(self._view)} is mostly in a script that does not part words by "
+                "spaces (Thai, Lao, Khmer, Burmese or Tibetan). Segment it into words and give "
+                "lists of tokens, or count pieces of text: "
+                'vectorizer=CountVectorizer(analyzer="char", ngram_range=(2, 3)).'
+            )
+
+
+class TokensView:
+    """A view that is being made from lists of tokens, one cell after the other."""
+
+    def __init__(
+        self, view: str, source: str, options: TextOptions, separator: str | None = None
+    ) -> None:
+        self._view, self._source, self._options = view, source, options
+        self._separator = separator
+        self._counter = TermCounter(_as_is)
+
+    def add(self, cell: Any) -> None:
+        """One more document."""
+        self._counter.add(token_cell(cell, self._separator))
+
+    def finish(self) -> Made:
+        """The view, when all documents are read."""
+        present = self._counter.present
+        limits = self._options.token_limits(int(present.sum()))
+        matrix, terms = self._counter.finish(self._view, limits)
+        recipe = TokensRecipe(self._source, terms, self._separator)
+        return Made(spread(matrix, present), terms, present, recipe)
+
+
+# -- text options ----------------------------------------------------------------------------------
+
+
+FEW = 50  # documents, from which on a term must be in two of them
+VERY_FEW = 10  # documents, from which on a term must not be in more than half of them
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """The options of `Views.from_texts`, which explains them."""
+
+    vectorizer: Any = None
+    languages: Any = "auto"
+    stop_words: Any = "auto"
+    min_df: int | float | None = None
+    max_df: int | float | None = None
+    max_features: int | None = None
+    ngram_range: tuple[int, int] = (1, 1)
+
+    def check(self, texts: Iterable[str], tokens: Iterable[str] = ()) -> None:
+        """Refuse what has no meaning, or none for these views of texts and of tokens."""
+        check_limits(
+            1 if self.min_df is None else self.min_df,
+            1.0 if self.max_df is None else self.max_df,
+            self.max_features,
+        )
+        check_ngram_range(self.ngram_range)
+        texts, tokens = list(texts), list(tokens)
+        for name in ("vectorizer", "languages", "stop_words"):
+            value = getattr(self, name)
+            if isinstance(value, Mapping):
+                check_known(value, texts, f"`{name}`")
+        self._check_used(texts, tokens)
+
+    def _check_used(self, texts: Sequence[str], tokens: Sequence[str]) -> None:
+        """A vectoriser brings its own settings: others would be ignored."""
+        if tokens or not texts or not all(self.has_vectorizer(view) for view in texts):
+            return
+        given = [
+            field.name
+            for field in fields(self)
+            if field.name != "vectorizer" and getattr(self, field.name) != field.default
+        ]
+        if given:
+            raise ValueError(
+                f"{listing(given)} would not be used, since every text has a vectorizer. Set it "
+                "in the vectorizer."
+            )
+
+    def has_vectorizer(self, view: str) -> bool:
+        """Whether the user gave a vectoriser for this view."""
+        return _of_view(self.vectorizer, view, None) is not None
+
+    def vectorizer_of(self, view: str) -> CountVectorizer:
+        """A new vectoriser for a view: a copy of the user's, or our own."""
+        given = _of_view(self.vectorizer, view, None)
+        if given is not None:
+            return check_vectorizer(given, view)
+        return CountVectorizer(
+            tokenizer=split_words,
+            token_pattern=None,
+            stop_words=self._stop_words(view),
+            ngram_range=tuple(self.ngram_range),
+        )
+
+    def limits(self, n_docs: int) -> dict[str, Any]:
+        """Parameters of a vectoriser that depend on how many documents have the view."""
+        common = 0.5 if n_docs >= VERY_FEW else 1.0
+        return {
+            "min_df": (2 if n_docs >= FEW else 1) if self.min_df is None else self.min_df,
+            "max_df": common if self.max_df is None else self.max_df,
+            "max_features": self.max_features,
+        }
+
+    def token_limits(self, n_docs: int) -> Limits:
+        """The same for a view of tokens."""
+        return Limits(**self.limits(n_docs))
+
+    # -- stop words --
+
+    def _stop_words(self, view: str) -> list[str] | None:
+        """The stop words of a view as the tokeniser would find them, sorted, or None."""
+        words = _of_view(self.stop_words, view, "auto")
+        if isinstance(words, str):
+            if words != "auto":
+                raise ValueError(
+                    f'stop_words must be "auto", None, a list of words or a dict of these by view; '
+                    f"got {quoted(words)}. To choose a list by language, use languages=."
+                )
+            language = self._language(view)
+            words = () if language is None else stop_words(language)
+        found = {token for word in words or () for token in split_words(word.lower())}
+        return sorted(found) or None
+
+    def _language(self, view: str) -> str | None:
+        name = _of_view(self.languages, view, "auto")
+        if name is None:
+            return None
+        if not isinstance(name, str):
+            raise TypeError(
+                'languages must be "auto", None, the name or code of a language, or a dict of '
+                f"these by view; got {name!r}."
+            )
+        if name == "auto":
+            return language_of_view(view)
+        code = language_code(name)
+        if code is None:
+            warnings.warn(
+                f"No list of stop words for the language {quoted(name)} of view {quoted(view)}; "
+                "only words in more than max_df of the documents are left out. There are lists "
+                f"for {', '.join(known_languages())}.",
+                DataWarning,
+                stacklevel=2,
+            )
+        return code
+
+
+def _of_view(value: Any, view: str, default: Any) -> Any:
+    """The value for one view from one for all or a dict by view."""
+    return value.get(view, default) if isinstance(value, Mapping) else value

@@ -1,0 +1,398 @@
+"""Every check of input and its words: what was expected, what was found, where, what to do.
+
+The checks of one matrix, of memory and of a new vocabulary fill files of their own and are offered
+here with the others.
+`Views` runs those that concern the container; a model runs those that concern its fit
+(`check_not_all_empty`, `check_topics`, `check_memory`) or new documents (`match_features`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview.memory import available_memory, check_memory
+from coview.views.matrix_checks import DataWarning, check_matrix, frozen
+from coview.views.vocabulary import match_features
+from coview.wording import listing, place, plural, quoted, show
+
+__all__ = [
+    "DataWarning",
+    "available_memory",
+    "check_aligned",
+    "check_ids",
+    "check_known",
+    "check_labels",
+    "check_matrix",
+    "check_memory",
+    "check_names",
+    "check_not_all_empty",
+    "check_present",
+    "check_same_ids",
+    "check_size",
+    "check_topics",
+    "check_view_names",
+    "count_empty_columns",
+    "match_features",
+]
+
+# -- names ----------------------------------------------------------------------------------------
+
+
+def check_names(names: Iterable[Any], what: str) -> np.ndarray:
+    r"""Names as a read-only array of str objects: unique, and kept to the letter.
+
+    An array of objects, because numpy's own strings drop a NUL at the end and give each name the
+    width of the longest. Integers are accepted and become text; nothing is normalised.
+
+    Parameters
+    ----------
+    names : iterable of str or int
+    what : str
+        What is named, for the messages: ``"ids"``, ``"features of view 'en'"``.
+
+    Examples
+    --------
+    >>> check_names(["a", "b"], "ids")
+    array(['a', 'b'], dtype=object)
+    >>> check_names(["a", "b", "a"], "ids")
+    Traceback (most recent call last):
+        ...
+    ValueError: Each of ids must be unique, found twice or more: 'a' (rows 0, 2). ...
+    """
+    if isinstance(names, str | bytes):
+        raise TypeError(f"Expected a sequence of names for {what}, found one text {quoted(names)}.")
+    texts = [_text(name, what, index) for index, name in enumerate(names)]
+    _check_encodable(texts, what)
+    _check_unique(texts, what)
+    array = np.empty(len(texts), dtype=object)
+    array[:] = texts
+    return frozen(array)
+
+
+def check_size(names: np.ndarray | None, size: int, what: str) -> None:
+    """There must be one name for each row or column, if there are names at all."""
+    if names is not None and len(names) != size:
+        raise ValueError(f"Expected {size:,} names for {what}, found {len(names):,}.")
+
+
+def _text(name: Any, what: str, index: int) -> str:
+    if isinstance(name, str | int | np.integer) and not isinstance(name, bool):
+        return str(name)  # also makes a plain str of numpy's subclass
+    raise TypeError(
+        f"Each of {what} must be a text, found {type(name).__name__} ({show(name)}) "
+        f"at position {index:,}."
+    )
+
+
+def _check_encodable(texts: list[str], what: str) -> None:
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        index = next(i for i, text in enumerate(texts) if not _is_encodable(text))
+        raise ValueError(
+            f"Each of {what} must be valid Unicode; {quoted(texts[index])} at position "
+            f"{index:,} holds a lone surrogate. Read the text with its right encoding."
+        ) from None
+
+
+def _is_encodable(text: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _check_unique(texts: Sequence[str], what: str) -> None:
+    if len(set(texts)) == len(texts):
+        return
+    rows: dict[str, list[int]] = {}
+    for index, text in enumerate(texts):
+        rows.setdefault(text, []).append(index)
+    repeated = [(text, at) for text, at in rows.items() if len(at) > 1]
+    shown = "; ".join(
+        f"{quoted(text)} (rows {', '.join(map(str, at[:3]))})" for text, at in repeated[:5]
+    )
+    raise ValueError(
+        f"Each of {what} must be unique, found twice or more: {shown}. "
+        f"{plural(len(repeated), 'name')} repeated: drop the repeats or make the names differ."
+    )
+
+
+def check_view_names(names: Iterable[Any]) -> tuple[str, ...]:
+    """View names: non-empty texts, all different, at least one."""
+    names = tuple(names)
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise TypeError(
+                f"A view's name must be a non-empty text, found {type(name).__name__} "
+                f"({show(name)})."
+            )
+    if not names:
+        raise ValueError("At least one view is needed, found none.")
+    return tuple(check_names(names, "the view names").tolist())
+
+
+# -- documents ------------------------------------------------------------------------------------
+
+
+def check_aligned(counts: Mapping[str, int]) -> int:
+    """The number of documents, which must be the same in every view.
+
+    Examples
+    --------
+    >>> check_aligned({"en": 1200, "fr": 1198})
+    Traceback (most recent call last):
+        ...
+    ValueError: View 'en' has 1,200 documents but view 'fr' has 1,198. All views must ...
+    """
+    (first, expected), *rest = counts.items()
+    other = next(((name, count) for name, count in rest if count != expected), None)
+    if other is None:
+        return expected
+    every = ", ".join(f"{show(name)} {count:,}" for name, count in counts.items())
+    raise ValueError(
+        f"View {quoted(first)} has {expected:,} documents but view {quoted(other[0])} has "
+        f"{other[1]:,}. All views must describe the same documents in the same order; use "
+        f"Views.align(...) to keep the common ones. Documents of each view: {every}."
+    )
+
+
+def check_ids(ids: Iterable[Any]) -> np.ndarray:
+    """Document ids: unique texts."""
+    return check_names(ids, "ids")
+
+
+def check_same_ids(ids: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """The ids that all views agree on, or None if no view has any."""
+    if not ids:
+        return None
+    first, *others = ids
+    for other in others:
+        _compare_ids(first, ids[first], other, ids[other])
+    return ids[first]
+
+
+def _compare_ids(first: str, ids: np.ndarray, other: str, other_ids: np.ndarray) -> None:
+    if len(ids) != len(other_ids):
+        check_aligned({first: len(ids), other: len(other_ids)})
+    rows = np.flatnonzero(ids != other_ids)
+    if not rows.size:
+        return
+    shown = "; ".join(f"row {r}: {quoted(ids[r])} and {quoted(other_ids[r])}" for r in rows[:5])
+    raise ValueError(
+        f"Views {quoted(first)} and {quoted(other)} have different ids in "
+        f"{plural(rows.size, 'row')}: {shown}. All views must describe the same documents in the "
+        "same order; use Views.align(...) to bring them into one order."
+    )
+
+
+def check_present(
+    present: Any, matrices: Mapping[str, sp.csr_array], ids: np.ndarray | None = None
+) -> np.ndarray:
+    """Which document has which view, as a read-only bool array of shape (n_docs, n_views).
+
+    Parameters
+    ----------
+    present : None, bool array of shape (n_docs, n_views), or dict name -> bool array
+        None, and a view that the dict leaves out: a document has the view if its row is not empty.
+    matrices : dict name -> canonical csr_array
+    ids : array of str or None
+        For the messages.
+    """
+    filled = np.column_stack([np.diff(matrix.indptr) > 0 for matrix in matrices.values()])
+    if present is None:
+        return frozen(filled)
+    mask = _as_mask(present, filled, list(matrices))
+    rows, columns = np.nonzero(filled & ~mask)
+    if rows.size:
+        raise ValueError(
+            f"`present` says that a document lacks view {quoted(list(matrices)[columns[0]])}, but "
+            f"it has counts there: {place(int(rows[0]), ids=ids)}; {rows.size:,} such in all. "
+            "Mark it as present, or set its row to zero."
+        )
+    return frozen(mask)
+
+
+def _as_mask(present: Any, filled: np.ndarray, names: list[str]) -> np.ndarray:
+    if not isinstance(present, Mapping):
+        return _as_bool(present, filled.shape, "`present`")
+    check_known(present, names, "`present`")
+    columns = [
+        _as_bool(present[name], (len(filled),), f"`present` of view {quoted(name)}")
+        if name in present
+        else filled[:, v]
+        for v, name in enumerate(names)
+    ]
+    return np.column_stack(columns)
+
+
+def _as_bool(mask: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
+    mask = np.asarray(mask)
+    if mask.shape != shape:
+        raise ValueError(f"{what} must have the shape {shape}, found {mask.shape}.")
+    if mask.dtype.kind not in "biu" or not np.isin(mask, (0, 1)).all():
+        raise ValueError(f"{what} must hold True and False, found the type {mask.dtype}.")
+    return mask.astype(bool)
+
+
+def check_known(given: Iterable[str], names: Iterable[str], what: str) -> None:
+    """Refuse names of views that are not there."""
+    names = list(names)
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise ValueError(f"{what} names {listing(unknown)}; the views are {listing(names, 20)}.")
+
+
+# -- labels ---------------------------------------------------------------------------------------
+
+
+def check_labels(labels: Any, n_docs: int, n_classes: int | None = None) -> np.ndarray:
+    """Class labels of the documents as a read-only array.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_docs,)
+        Integers, -1 for unlabelled (floats and bools that are integers become integers); or texts,
+        with None for unlabelled.
+    n_docs : int
+    n_classes : int or None
+        If given, integers must be below it.
+
+    Examples
+    --------
+    >>> check_labels([0, 1, -1], 3)
+    array([ 0,  1, -1])
+    >>> check_labels([0, 1, 2], 3, n_classes=2)
+    Traceback (most recent call last):
+        ...
+    ValueError: Labels must be -1 (unlabelled) or 0 to 1, found 2 at row 2, counting from 0.
+    """
+    # a copy: the container must not change with the caller's array; and objects, because numpy
+    # would make texts of the numbers in ["cat", -1]
+    array = np.array(labels, dtype=None if hasattr(labels, "dtype") else object)
+    if array.shape != (n_docs,):
+        raise ValueError(
+            f"Labels must have one entry for each of {plural(n_docs, 'document')}, found the "
+            f"shape {array.shape}."
+        )
+    if array.dtype.kind == "O":
+        array = _labels_from_objects(array)
+    if array.dtype.kind in "UO":
+        return frozen(array)
+    return frozen(_check_codes(_labels_as_integers(array), n_classes))
+
+
+def _labels_from_objects(array: np.ndarray) -> np.ndarray:
+    """All numbers: an array of numbers. Otherwise each is a text, or None or -1: unlabelled."""
+    if all(isinstance(label, int | float | np.number) for label in array):
+        return np.array(array.tolist())
+    for row, label in enumerate(array):
+        if not (label is None or isinstance(label, str) or (_is_integer(label) and label == -1)):
+            raise ValueError(
+                "Labels must be all integers (-1 is unlabelled) or all texts (None is unlabelled), "
+                f"found {type(label).__name__} ({show(label)}) at {place(row)}."
+            )
+    return array
+
+
+def _is_integer(label: Any) -> bool:
+    return isinstance(label, int | np.integer)
+
+
+def _labels_as_integers(array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"Labels must be integers or texts, found the type {array.dtype}.")
+    if array.dtype.kind == "f":
+        whole = np.isfinite(array) & (array == np.floor(array))
+        if not whole.all():
+            row = int(np.argmin(whole))
+            raise ValueError(
+                f"Labels must be integers, found {array[row]} at {place(row)}. Use -1 for a "
+                "document without a label."
+            )
+    return array if array.dtype.kind in "iu" else array.astype(np.int64)
+
+
+def _check_codes(codes: np.ndarray, n_classes: int | None) -> np.ndarray:
+    wrong = codes < -1
+    if n_classes is not None:
+        wrong |= codes >= n_classes
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        upper = "more" if n_classes is None else f"{n_classes - 1}"
+        raise ValueError(
+            f"Labels must be -1 (unlabelled) or 0 to {upper}, found {codes[row]} at {place(row)}."
+        )
+    return codes
+
+
+# -- what a model asks before it fits -------------------------------------------------------------
+
+
+def check_not_all_empty(matrices: Mapping[str, sp.csr_array]) -> None:
+    """Refuse data without a single count; warn of views without one."""
+    empty = [name for name, matrix in matrices.items() if matrix.nnz == 0]
+    if len(empty) == len(matrices):
+        raise ValueError(
+            f"All documents are empty: {listing(empty)} hold no count at all. Check how the "
+            "matrices were built."
+        )
+    if empty:
+        _warn(f"No document has a count in {listing(empty)}; such a view teaches nothing.")
+
+
+def count_empty_columns(matrix: sp.csr_array) -> int:
+    """How many terms occur in no document."""
+    seen = np.zeros(matrix.shape[1], dtype=bool)
+    seen[matrix.indices] = True
+    return int(seen.size - np.count_nonzero(seen))
+
+
+def check_topics(n_components: int, n_docs: int, widths: Mapping[str, int]) -> None:
+    """Warn if there are more topics than documents, or than terms of some view."""
+    if n_components > n_docs:
+        _warn(f"{n_components:,} topics for {plural(n_docs, 'document')}: some can only be copies.")
+    narrow = [
+        f"{show(name)} has {width:,}" for name, width in widths.items() if width < n_components
+    ]
+    if narrow:
+        _warn(f"{n_components:,} topics, but fewer terms: {', '.join(narrow[:5])}.")
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, DataWarning, stacklevel=3)
+
+
+def check_topic_labels(labels: Any, n_docs: int, n_topics: int) -> np.ndarray:
+    """Known topics of documents: integers below the number of topics, -1 where unknown.
+
+    >>> check_topic_labels([0, -1], 2, n_topics=3)
+    array([ 0, -1])
+    """
+    checked = check_labels(labels, n_docs, n_topics)
+    if checked.dtype.kind in "iu":
+        return checked
+    raise ValueError(
+        f"Labels of documents must be numbers of topics, 0 to {n_topics - 1}, or -1 for unknown; "
+        f"found {quoted(str(checked[0]))}. TopicClassifier takes class labels of any type."
+    )
+
+
+def check_mixtures(mixtures: Any, n_docs: int, n_topics: int) -> np.ndarray:
+    """Mixtures of documents (n_docs, n_topics): non-negative, finite rows, brought to sum one."""
+    array = np.asarray(mixtures, dtype=float)
+    if array.shape != (n_docs, n_topics):
+        raise ValueError(
+            f"Mixtures must have the shape (documents, topics) = ({n_docs}, {n_topics}), found "
+            f"{array.shape}."
+        )
+    sums = array.sum(axis=1, keepdims=True)
+    if not np.isfinite(array).all() or (array < 0).any() or (sums <= 0).any():
+        row = int(np.argmin((np.isfinite(array) & (array >= 0)).all(axis=1) & (sums[:, 0] > 0)))
+        raise ValueError(
+            f"Mixtures must be finite and non-negative with a positive sum; row {row} is "
+            f"{array[row][:5]}."
+        )
+    return array / sums

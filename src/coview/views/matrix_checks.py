@@ -1,0 +1,318 @@
+"""One matrix of any kind becomes a canonical CSR array of non-negative floats, or a clear error.
+
+The order matters. A CSR whose indices point outside the matrix makes compiled code read (or write)
+foreign memory, so the format is checked before any arithmetic. The caller's matrix is never
+altered: scipy's own checks set attributes, so they run on a new object around the same buffers.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview.wording import place, quoted
+
+Names = np.ndarray | None
+
+_RESHAPE = (
+    "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
+    "or array.reshape(1, -1) if it contains a single sample."
+)
+_FORMATS = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
+
+
+class DataWarning(UserWarning):
+    """The data are usable, but probably not what was meant."""
+
+
+def check_matrix(
+    X: Any, view: str = "X", *, ids: Names = None, features: Names = None
+) -> sp.csr_array:
+    """Turn a matrix into a canonical, read-only CSR array of non-negative finite floats.
+
+    Canonical means sorted indices, no duplicates (they are summed, in float64) and no explicit
+    zeros. The element type is float32 if every value of the input's type fits into it exactly
+    (float32, bool, integers of up to 16 bits) and float64 otherwise; it depends on the type alone,
+    so part of a matrix has the type of the whole.
+
+    Parameters
+    ----------
+    X : array-like or scipy.sparse array or matrix of shape (n_docs, n_terms)
+        Never altered. If it is a canonical float32 or float64 CSR already, its buffers are shared
+        (indices of 64 bits only if they need to be that long; they are shortened otherwise).
+    view : str, default="X"
+        Name of the view, for the messages.
+    ids, features : array of str or None
+        Names of the documents and of the terms, for the messages.
+
+    Returns
+    -------
+    csr_array of shape (n_docs, n_terms)
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not a matrix of numbers, is damaged, is empty, or holds NaN, infinite or negative
+        values, or integers too large for a float to hold exactly.
+
+    Examples
+    --------
+    >>> check_matrix([[0, 2], [1, 0]]).toarray()
+    array([[0., 2.],
+           [1., 0.]])
+    >>> check_matrix([[0, 2], [-1, 0]], "words")
+    Traceback (most recent call last):
+        ...
+    ValueError: Negative values in data passed to view 'words': -1 at row 1, column 0, ...
+    """
+    if not sp.issparse(X):
+        X = _dense(X, view)
+    kind = X.dtype
+    _check_type(kind, view)
+    _check_shape(X.shape, view)
+    csr = _short_indices(_to_csr(X, view))
+    with np.errstate(over="ignore"):  # an overflow to inf is found by the next check
+        csr.data = csr.data.astype(float_type(kind), copy=False)
+    lowest = _check_values(csr, kind, view, ids, features)
+    if lowest == 0:  # explicit zeros; the copy keeps the caller's buffers as they are
+        csr = csr.copy()
+        csr.eliminate_zeros()
+    return frozen_csr(csr)
+
+
+def float_type(dtype: np.dtype) -> type:
+    """float32 if it holds every value of `dtype` exactly, float64 otherwise."""
+    return np.float32 if np.can_cast(dtype, np.float32) else np.float64
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """A read-only view; the array given keeps its own flags."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def frozen_csr(csr: sp.csr_array) -> sp.csr_array:
+    """A CSR array over read-only views of the buffers of a canonical one."""
+    shell = sp.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape)
+    shell.data, shell.indices, shell.indptr = map(frozen, (shell.data, shell.indices, shell.indptr))
+    # scipy would look at every index to find this out, and try to sort in place otherwise
+    shell.has_sorted_indices = shell.has_canonical_format = True
+    return shell
+
+
+# -- dense input ----------------------------------------------------------------------------------
+
+
+def _dense(X: Any, view: str) -> np.ndarray:
+    if isinstance(X, np.matrix):
+        raise TypeError(
+            f"View {quoted(view)} is a np.matrix, which is not supported (its `*` and its slices "
+            "differ from those of arrays). Convert it with np.asarray(matrix)."
+        )
+    if isinstance(X, np.ma.MaskedArray):
+        raise TypeError(
+            f"View {quoted(view)} is a masked array, and its mask would be lost. Fill it, for "
+            "example with array.filled(0), and give absent documents in `present`."
+        )
+    try:
+        array = np.asarray(X)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"View {quoted(view)} cannot be read as a matrix: {error}.") from error
+    if array.dtype == object and array.ndim == 2:
+        return _from_objects(array, view)
+    if array.dtype == object and array.ndim == 0:
+        raise TypeError(
+            f"View {quoted(view)} must be a matrix (an array, a scipy.sparse array, a DataFrame "
+            f"or a list of rows), found {type(X).__name__}."
+        )
+    if array.dtype == np.float16:
+        return _from_half(array, view)
+    return array
+
+
+def _from_objects(array: np.ndarray, view: str) -> np.ndarray:
+    """Objects that are numbers become float64; a text of digits is a text all the same."""
+    for (row, column), value in np.ndenumerate(array):
+        try:
+            float(value)
+        except (TypeError, ValueError) as error:
+            raise _not_a_number(value, view, place(row, column), error) from error
+        if isinstance(value, str | bytes):
+            raise _not_a_number(value, view, place(row, column))
+        if isinstance(value, int | np.integer) and value >= 2**53:
+            raise ValueError(_too_large(int(value), array.dtype, view, place(row, column)))
+    return array.astype(np.float64)
+
+
+def _not_a_number(value: Any, view: str, where: str, error: Exception | None = None) -> Exception:
+    where = f"in view {quoted(view)} at {where}"
+    if isinstance(value, str | bytes):
+        return ValueError(f"Found the text {quoted(value)} {where}. {_TEXT_ADVICE}")
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ValueError(f"Input contains NaN (a missing value) {where}. {_NAN_ADVICE}")
+    return TypeError(f"{error}, found {where}. A view is a matrix of numbers.")
+
+
+def _from_half(array: np.ndarray, view: str) -> np.ndarray:
+    warnings.warn(
+        f"View {quoted(view)} is float16, which cannot hold integers above 2,048 exactly nor "
+        "anything above 65,504. Build it as float32.",
+        DataWarning,
+        stacklevel=2,
+    )
+    return array.astype(np.float32)
+
+
+# -- what kind of thing it is ---------------------------------------------------------------------
+
+_TEXT_ADVICE = (
+    "A view is a matrix of counts or weights; turn texts into one first, for example with "
+    "sklearn.feature_extraction.text.CountVectorizer."
+)
+_NAN_ADVICE = (
+    "Replace it by a number. If the document lacks this view, give it a row of zeros: "
+    "that counts as absent."
+)
+
+
+def _check_type(dtype: np.dtype, view: str) -> None:
+    if dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: view {quoted(view)} is {dtype}.")
+    if dtype.kind in "US":
+        raise ValueError(f"View {quoted(view)} holds text. {_TEXT_ADVICE}")
+    if dtype.kind not in "biuf":
+        raise ValueError(f"View {quoted(view)} must hold numbers, found the type {dtype}.")
+
+
+def _check_shape(shape: tuple[int, ...], view: str) -> None:
+    if len(shape) < 2:
+        kind = "1D" if shape else "scalar"
+        raise ValueError(
+            f"View {quoted(view)}: Expected 2D array, got {kind} array instead. {_RESHAPE}"
+        )
+    if len(shape) > 2:
+        raise ValueError(
+            f"View {quoted(view)}: Found array with dim {len(shape)}, while dim 2 is required. "
+            "Give several views as a dict {name: matrix} or as a list of matrices."
+        )
+    for size, what in zip(shape, ("sample", "feature"), strict=True):
+        if size == 0:
+            raise ValueError(
+                f"View {quoted(view)}: Found array with 0 {what}(s) (shape={tuple(shape)}) while "
+                "a minimum of 1 is required."
+            )
+
+
+# -- to CSR ---------------------------------------------------------------------------------------
+
+
+def _to_csr(X: Any, view: str) -> sp.csr_array:
+    """CSR in canonical order, over the caller's buffers if they are that already."""
+    if not sp.issparse(X):
+        # scipy does not know foreign byte orders
+        return sp.csr_array(X.astype(X.dtype.newbyteorder("="), copy=False))
+    try:
+        shell = _shell(X)
+    except (ValueError, TypeError, IndexError) as error:
+        raise ValueError(
+            f"View {quoted(view)} is a damaged sparse matrix ({X.format}): {error}. "
+            "Build it anew from its entries."
+        ) from error
+    if shell.format in ("coo", "bsr"):
+        shell = _wide(shell)
+    csr = sp.csr_array(shell.tocsr())
+    return csr if csr.has_canonical_format else _merged(csr)
+
+
+def _shell(X: Any) -> Any:
+    """A new sparse object around the same buffers, fully checked."""
+    if X.format == "coo":
+        return sp.coo_array((X.data, (X.row, X.col)), shape=X.shape)
+    if X.format == "dia":
+        return sp.dia_array((X.data, X.offsets), shape=X.shape)
+    if X.format not in _FORMATS:  # lil and dok: Python objects, turned into new arrays
+        X = X.tocsr()
+    if X.indices.dtype.kind not in "iu" or X.indptr.dtype.kind not in "iu":
+        raise TypeError("its indices must be integers")
+    # scipy takes a difference here, which can wrap around, and skips it where indptr ends in 0
+    if np.any(X.indptr[1:] < X.indptr[:-1]):
+        raise ValueError("indptr must be a non-decreasing sequence")
+    shell = _FORMATS[X.format]((X.data, X.indices, X.indptr), shape=X.shape)
+    shell.check_format(full_check=True)
+    return shell
+
+
+def _short_indices(csr: sp.csr_array) -> sp.csr_array:
+    """Indices of 32 bits where they suffice: half the memory that a sweep has to read."""
+    longest = max(*csr.shape, csr.nnz)
+    dtype = np.int32 if longest <= np.iinfo(np.int32).max else np.int64
+    csr.indices = csr.indices.astype(dtype, copy=False)
+    csr.indptr = csr.indptr.astype(dtype, copy=False)
+    return csr
+
+
+def _wide(matrix: Any) -> Any:
+    """A copy whose duplicates can be summed: 200 + 100 is 44 in uint8."""
+    # True and True stay True: for scipy a sum of bools is a logical or
+    return matrix.astype(bool if matrix.dtype.kind == "b" else np.float64)
+
+
+def _merged(csr: sp.csr_array) -> sp.csr_array:
+    merged = _wide(csr)
+    merged.sum_duplicates()  # sorts, too
+    return merged
+
+
+# -- the values -----------------------------------------------------------------------------------
+
+
+def _check_values(
+    csr: sp.csr_array, kind: np.dtype, view: str, ids: Names, features: Names
+) -> float:
+    """Return the lowest stored value (1 if there is none) if all are finite and non-negative.
+
+    Two reductions and no temporary array; the culprit is looked for only if there is one.
+    """
+    if csr.nnz == 0:
+        return 1.0
+    limit = _exact_limit(kind, csr.dtype)
+    lowest, highest = csr.data.min(), csr.data.max()
+    if lowest >= 0 and highest < limit:  # both false for NaN
+        return float(lowest)
+    position = int(np.argmin((csr.data >= 0) & (csr.data < limit)))
+    row = int(np.searchsorted(csr.indptr, position, side="right")) - 1
+    where = place(row, int(csr.indices[position]), ids, features)
+    raise ValueError(_complaint(csr.data[position], kind, view, where))
+
+
+def _exact_limit(kind: np.dtype, dtype: np.dtype) -> float:
+    """Integers from here on cannot be told from their neighbours once they are floats."""
+    if kind.kind == "f":
+        return np.inf
+    return 2.0**24 if dtype == np.float32 else 2.0**53
+
+
+def _complaint(value: np.floating, kind: np.dtype, view: str, where: str) -> str:
+    if np.isnan(value):
+        return f"Input contains NaN in view {quoted(view)} at {where}. {_NAN_ADVICE}"
+    if value < 0:
+        return (
+            f"Negative values in data passed to view {quoted(view)}: {value:g} at {where}. Counts "
+            "and weights must be >= 0: shift or scale this view (for example with "
+            "sklearn.preprocessing.MinMaxScaler), or leave it out."
+        )
+    if np.isinf(value):
+        return f"Input contains inf in view {quoted(view)} at {where}. Counts must be finite."
+    return _too_large(int(value), kind, view, where)
+
+
+def _too_large(value: int, kind: np.dtype, view: str, where: str) -> str:
+    return (
+        f"View {quoted(view)} holds the integer {value:,} ({kind}) at {where}, too large to "
+        "be kept exactly. Divide the counts, or convert them with .astype(float) if rounding "
+        "is acceptable."
+    )

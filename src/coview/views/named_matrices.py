@@ -1,0 +1,118 @@
+"""Whatever a user gives becomes named matrices, with the names that came with them.
+
+A DataFrame, of pandas or polars, brings names of columns and perhaps ids. Neither library is
+imported: narwhals, if it is installed, gives one way to read them all; without it, both happen to
+have the two members that are needed, `columns` and `to_numpy`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coview.views.checks import check_names, check_view_names
+from coview.wording import listing, plural, quoted
+
+
+class Table(NamedTuple):
+    """A matrix with the names that came with it."""
+
+    matrix: Any
+    features: np.ndarray | None = None
+    ids: list[str] | None = None
+
+
+def read_tables(data: Any, names: Sequence[str] | None = None) -> dict[str, Table]:
+    """Named matrices from a dict, from several matrices, or from one."""
+    if isinstance(data, Mapping):
+        if names is not None:
+            raise TypeError("`names` is for matrices without names; a dict has its own.")
+        check_view_names(data)
+        return {name: read_table(matrix, name) for name, matrix in data.items()}
+    several = _is_several(data)
+    matrices = list(data) if several else [data]
+    if names is None:
+        names = [f"view_{v}" for v in range(len(matrices))] if several else ["X"]
+    names = check_view_names([names] if isinstance(names, str) else names)
+    if len(names) != len(matrices):
+        raise ValueError(
+            f"Expected {plural(len(matrices), 'name')}, one for each view, found {len(names)}: "
+            f"{listing(names)}."
+        )
+    return {name: read_table(X, name) for name, X in zip(names, matrices, strict=True)}
+
+
+def _is_several(data: Any) -> bool:
+    """A list of matrices, as against a list of rows."""
+    return isinstance(data, list | tuple) and any(len(getattr(X, "shape", ())) == 2 for X in data)
+
+
+def read_table(X: Any, view: str) -> Table:
+    """A matrix of any kind with its names; only a DataFrame brings some."""
+    # in this order: the columns of a polars LazyFrame cannot be asked for without a warning
+    if not (hasattr(X, "to_numpy") and hasattr(X, "columns")):
+        return Table(X)
+    features = _features(list(X.columns), view)
+    if features is None and hasattr(X, "set_axis"):
+        # numbers that are no names may repeat, which narwhals does not take
+        X = X.set_axis(range(X.shape[1]), axis=1)
+    return Table(_matrix(X, view), features, _ids(X))
+
+
+def _matrix(frame: Any, view: str) -> Any:
+    sparse = getattr(frame, "sparse", None)  # pandas offers it if all columns are sparse
+    if sparse is not None:
+        return sparse.to_coo()
+    reader = _reader(frame)
+    values = reader.to_numpy()
+    if values.dtype.kind == "f":
+        _check_exact(reader, view)
+    return values
+
+
+def _reader(frame: Any) -> Any:
+    try:
+        import narwhals.stable.v1 as nw
+    except ImportError:
+        return frame
+    return nw.from_native(frame, eager_only=True)
+
+
+def _check_exact(reader: Any, view: str) -> None:
+    """Integers that became floats because of another column must have survived that."""
+    for name in reader.columns:
+        column = reader[name]
+        if str(column.dtype).lower().startswith(("int64", "uint64")) and (column >= 2**53).any():
+            raise ValueError(
+                f"Column {quoted(name)} of view {quoted(view)} holds integers of 2**53 or more, "
+                "which a float cannot keep exactly. Divide the counts, or convert the column to "
+                "float if rounding is acceptable."
+            )
+
+
+def _features(columns: list[Any], view: str) -> np.ndarray | None:
+    """Texts are names; the numbers that pandas gives by default are none; a mixture is an error."""
+    texts = [name for name in columns if isinstance(name, str)]
+    if not texts:
+        return None
+    if len(texts) < len(columns):
+        others = [name for name in columns if not isinstance(name, str)]
+        raise TypeError(
+            f"The columns of view {quoted(view)} must all be texts or all be numbers, found "
+            f"both: {listing(texts, 2)} and {listing(others, 2)}. Rename them, for example with "
+            "frame.columns = frame.columns.astype(str)."
+        )
+    return check_names(texts, f"the columns of view {quoted(view)}")
+
+
+def _ids(frame: Any) -> list[str] | None:
+    """The index of a pandas frame as text, unless it merely counts the rows."""
+    index = getattr(frame, "index", None)
+    if index is None or callable(index):
+        return None
+    values = np.asarray(index)
+    if values.dtype.kind in "iu" and np.array_equal(values, np.arange(len(values))):
+        return None
+    return [str(value) for value in index]

@@ -1,0 +1,76 @@
+"""How `Views` is printed: as text, and as a table in a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from coview.wording import plural, show
+
+if TYPE_CHECKING:
+    from coview.views.container import Views
+
+
+def describe(views: Views) -> str:
+    """What is in a container, as a few lines of text."""
+    title = f"Views: {plural(views.n_docs, 'document')}, {plural(views.n_views, 'view')}"
+    rows = _rows(views)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    # the name is flush left, the numbers are flush right, the last column is free text
+    lines = [
+        f"  {name:<{widths[0]}}  {terms:>{widths[1]}}  {filled:>{widths[2]}}  {documents}"
+        for name, terms, filled, documents in rows
+    ]
+    return "\n".join([title, *lines, f"  {_notes(views)}"])
+
+
+def describe_html(views: Views) -> str:
+    """The same as a small table; everything that comes from data is escaped."""
+    title, *_, notes = describe(views).splitlines()
+    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in _rows(views))
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    return f"<p>{escape(title)}</p><table>{body}</table><p>{escape(notes.strip())}</p>"
+
+
+def _rows(views: Views) -> list[tuple[str, str, str, str]]:
+    present = views.present.sum(axis=0)
+    return [
+        (
+            show(name, 30),
+            plural(matrix.shape[1], "term"),
+            f"{plural(matrix.nnz, 'non-zero')} ({_share(matrix)})",
+            _documents(int(count), views.n_docs),
+        )
+        for (name, matrix), count in zip(views.matrices.items(), present, strict=True)
+    ]
+
+
+def _share(matrix: Any) -> str:
+    return f"{100 * matrix.nnz / (matrix.shape[0] * matrix.shape[1]):.1f} %"
+
+
+def _documents(present: int, total: int) -> str:
+    absent = total - present
+    if absent == 0:
+        return "all documents"
+    return f"{plural(present, 'document')} ({absent:,} {'lacks' if absent == 1 else 'lack'} it)"
+
+
+def _notes(views: Views) -> str:
+    named = [name for name, features in views.features.items() if features is not None]
+    features = "all views" if len(named) == views.n_views else ", ".join(show(n, 30) for n in named)
+    ids = "no" if views.ids is None else "yes"
+    return f"labels: {_labels(views)}; ids: {ids}; feature names: {features or 'no'}"
+
+
+def _labels(views: Views) -> str:
+    if views.labels is None:
+        return "no"
+    labels = views.labels.tolist()
+    classes = set(labels) - {None, -1}
+    unlabelled = sum(label is None or label == -1 for label in labels)
+    names = views.label_names
+    shown = [label if names is None else names[label] for label in sorted(classes)]
+    some = ", ".join(show(name, 20) for name in shown[:3]) + (", ..." if len(shown) > 3 else "")
+    count = f"{len(classes):,} {'class' if len(classes) == 1 else 'classes'}"
+    return f"{count}{f' ({some})' if some else ''}, {unlabelled:,} unlabelled"

@@ -1,0 +1,245 @@
+"""From raw data to a searched model, each step the real command, as a new user would do it."""
+
+import csv
+import json
+import random
+
+import numpy as np
+import pytest
+
+from tests.cli.command import coview
+
+WORDS = {
+    "sport": ("goal match team player league score", "tor spiel mannschaft spieler liga punkte"),
+    "food": ("bread oven flour butter soup recipe", "brot ofen mehl butter suppe rezept"),
+    "space": ("rocket orbit planet moon launch star", "rakete orbit planet mond start stern"),
+}
+
+
+def sentence(rng, words, n=12):
+    return " ".join(rng.choices(words.split(), k=n))
+
+
+def rows_of(n_docs=60, seed=0):
+    """(id, english, german, class); some cells are empty."""
+    rng = random.Random(seed)
+    for i in range(n_docs):
+        name = list(WORDS)[i % 3]
+        english, german = (sentence(rng, words) for words in WORDS[name])
+        yield f"d{i}", "" if i % 10 == 3 else english, "" if i % 10 == 7 else german, name
+
+
+def write_table(path, rows, header):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+
+
+def answers(ran):
+    return [hit["document"] for hit in json.loads(ran.stdout)]
+
+
+def test_a_table_of_texts_in_two_languages_with_empty_cells(tmp_path):
+    table, model = tmp_path / "news.csv", tmp_path / "news.coview"
+    rows = list(rows_of())
+    write_table(table, rows, ["id", "en", "de", "topic"])
+    coview("fit", table, "--text", "en", "--text", "de", "--id", "id", "-k", 3, "-o", model)
+
+    shown = coview("topics", model, "--terms", 6).stdout
+    line = next(line for line in shown.splitlines() if "rocket" in line)
+    assert "rakete" in line  # the two languages of a topic stand side by side
+    assert "tor" not in line.split()
+
+    found = answers(
+        coview("search", model, "--view", "en", "--in", "de", "moon rocket", "--json", "--top", 15)
+    )
+    space_in_german = [r[0] for r in rows if r[3] == "space" and r[2]]
+    assert set(found) <= set(space_in_german)
+
+    shown = coview(
+        "search", model, "--view", "de", "--in", "en", "Brot", "--show", table, "--id", "id"
+    ).stdout
+    assert "flour" in shown
+
+    new = tmp_path / "new.csv"
+    write_table(new, [["x", "a goal for the team"], ["y", "soup and bread"]], ["id", "en"])
+    coview("predict", model, new, "--id", "id", "-o", tmp_path / "out.parquet")
+    import pyarrow.parquet
+
+    written = pyarrow.parquet.read_table(tmp_path / "out.parquet").to_pylist()
+    assert [row["document"] for row in written] == ["x", "y"]
+    assert written[0]["topic"] != written[1]["topic"]
+    mixtures = json.loads(coview("transform", model, new, "--id", "id", "--json").stdout)
+    assert np.isclose(sum(v for k, v in mixtures[0].items() if k != "document"), 1, atol=1e-5)
+
+
+def draw(kind, rng):
+    """A picture of 96 x 96 dots: stripes, squares or discs, in colours of their own."""
+    image = np.full((96, 96, 3), (30, 30, 30), np.uint8)
+    y, x = np.mgrid[:96, :96]
+    if kind == "stripes":
+        image[((x + rng.integers(20)) // 6) % 2 == 0] = (40, 40, 220)
+    elif kind == "squares":
+        shift = rng.integers(20)
+        image[(((x + shift) // 12) + (y // 12)) % 2 == 0] = (40, 200, 40)
+    else:
+        for _ in range(10):
+            cx, cy, r = rng.integers(10, 86), rng.integers(10, 86), rng.integers(5, 11)
+            image[(x - cx) ** 2 + (y - cy) ** 2 < r**2] = (220, 160, 40)
+    return image
+
+
+CAPTIONS = {
+    "stripes": "lines bars parallel striped zebra",
+    "squares": "chess board checkered tiles grid",
+    "discs": "balls round circles dots bubbles",
+}
+
+
+def test_a_folder_of_pictures_with_captions(tmp_path):
+    cv2 = pytest.importorskip("cv2", reason="pictures need coview[images]")
+    rng, words = np.random.default_rng(0), random.Random(0)
+    folder, model = tmp_path / "photos", tmp_path / "photos.coview"
+    folder.mkdir()
+    for i in range(36):
+        kind = list(CAPTIONS)[i % 3]
+        cv2.imwrite(str(folder / f"{kind}{i}.png"), draw(kind, rng))
+        if i % 9:
+            (folder / f"{kind}{i}.txt").write_text(sentence(words, CAPTIONS[kind], 6))
+    coview("fit", folder, "-k", 3, "-o", model)
+    query = tmp_path / "query.png"
+    cv2.imwrite(str(query), draw("discs", rng))
+    found = answers(
+        coview("search", model, "--view", "image", "--in", "caption", query, "--json", "--top", 5)
+    )
+    assert all(name.startswith("discs") for name in found)
+    new = tmp_path / "new"
+    new.mkdir()
+    cv2.imwrite(str(new / "new.png"), draw("discs", rng))
+    cv2.imwrite(str(new / "other.png"), draw("stripes", rng))
+    one, two = json.loads(coview("predict", model, new, "--json").stdout)
+    from coview import load
+
+    fitted = load(model)  # read with the visual words of the model, not with words of their own
+    discs = [name.startswith("discs") for name in fitted.doc_ids_]
+    assert one["topic"] == np.bincount(fitted.labels_[discs]).argmax() != two["topic"]
+    found = answers(
+        coview("search", model, "--view", "caption", "--in", "image", "chess tiles", "--json",
+               "--top", 5)
+    )  # fmt: skip
+    assert all(name.startswith("squares") for name in found)
+
+
+def test_a_multi_omics_file_with_cells_missing_a_modality(tmp_path):
+    mudata = pytest.importorskip("mudata", reason=".h5mu needs coview[scverse]")
+    anndata = pytest.importorskip("anndata")
+    import warnings
+
+    rng = np.random.default_rng(0)
+    kinds = np.arange(60) % 3
+    names = np.array([f"cell{i}" for i in range(60)])
+
+    def counts(width):
+        profiles = rng.dirichlet(np.full(width, 0.2), 3)
+        return np.stack([rng.multinomial(200, profiles[k]) for k in kinds]).astype(np.float32)
+
+    has_protein = np.arange(60) % 7 != 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rna = anndata.AnnData(counts(40))
+        rna.obs_names, rna.var_names = names, [f"g{i}" for i in range(40)]
+        protein = anndata.AnnData(counts(12)[has_protein])
+        protein.obs_names, protein.var_names = names[has_protein], [f"p{i}" for i in range(12)]
+        mudata.MuData({"rna": rna, "prot": protein}).write(tmp_path / "cells.h5mu")
+    model, out = tmp_path / "cells.coview", tmp_path / "out.h5mu"
+    said = coview("fit", tmp_path / "cells.h5mu", "--model", "mvplsa", "-k", 3, "-o", model).stderr
+    assert "9 lack it" in said
+    coview("transform", model, tmp_path / "cells.h5mu", "-o", out)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        back = mudata.read(out)
+    assert back.obsm["X_coview"].shape == (60, 3)
+    assert back["rna"].varm["coview_topics"].shape == (40, 3)
+    from coview.metrics import clustering_accuracy
+
+    order = [list(back.obs_names).index(name) for name in names]
+    assert clustering_accuracy(kinds, np.asarray(back.obs["coview"])[order].astype(int)) > 0.9
+
+
+def test_a_citation_graph_and_its_texts(tmp_path):
+    table, edges, model = (tmp_path / n for n in ("papers.csv", "cites.csv", "papers.coview"))
+    rows = list(rows_of(45))
+    write_table(table, [[r[0], r[1] or r[2], r[3]] for r in rows], ["id", "text", "field"])
+    rng = random.Random(0)
+    cites = []
+    for i in range(45):
+        for _ in range(3):
+            j = rng.randrange(15) * 3 + i % 3
+            if i != j:
+                cites.append([f"d{i}", f"d{j}"])
+    write_table(edges, cites, ["source", "target"])
+    ran = coview("fit", table, "--text", "text", "--id", "id", "--label", "field", "--model",
+                 "mggm", "--graph", f"cites={edges}", "--links", edges, "-k", 3, "-o",
+                 model, "--json")  # fmt: skip
+    summary = json.loads(ran.stdout)
+    assert summary["model"] == "MGGM"
+    assert summary["views"] == ["text", "links"]
+    from coview import load
+    from coview.metrics import clustering_accuracy
+
+    fitted = load(model)
+    assert set(fitted.graph_weights_) == {"text", "links", "cites"}
+    fields = np.unique([r[3] for r in rows], return_inverse=True)[1]
+    assert clustering_accuracy(fields, fitted.labels_) > 0.9
+
+
+def test_the_model_of_the_demo_can_be_searched(tmp_path):
+    model, index = tmp_path / "demo.coview", tmp_path / "demo.index"
+    coview("demo", "--save", model)
+    query = "solve a linear system of equations with a sparse matrix"
+    args = ["search", model, "--view", "doc", "--in", "code", query, "--json", "--top", 10]
+    found = answers(coview(*args))
+    near = ("scipy.sparse", "scipy.optimize", "scipy.linalg", "numpy.linalg")
+    assert sum(name.startswith(near) for name in found) >= 7
+    assert answers(coview(*args, "--index", index)) == found  # written
+    assert answers(coview(*args, "--index", index)) == found  # read
+    assert "index" in coview("info", index).stdout
+
+
+def test_matrices_in_files(tmp_path):
+    import scipy.io
+    import scipy.sparse as sp
+
+    from coview.datasets import make_views
+
+    views = make_views(60, 3, [30, 20], random_state=0)
+    one, two = views.matrices.values()
+    scipy.io.mmwrite(tmp_path / "a.mtx", one)
+    sp.save_npz(tmp_path / "b.npz", two)
+    (tmp_path / "ids.txt").write_text("".join(f"doc {i}\n" for i in range(60)))
+    model = tmp_path / "m.coview"
+    given = ["--view", f"a={tmp_path / 'a.mtx'}", "--view", f"b={tmp_path / 'b.npz'}"]
+    coview("fit", *given, "--ids", tmp_path / "ids.txt", "-k", 3, "-o", model)
+    rows = json.loads(coview("predict", model, *given, "--json").stdout)
+    assert len(rows) == 60
+    found = answers(coview("search", model, "--like", "doc 7", "--in", "b", "--json"))
+    assert len(found) == 10
+    assert "doc 7" not in found
+
+
+def test_converting_keeps_the_recipes(tmp_path):
+    table, folder, model = (tmp_path / n for n in ("news.csv", "views", "news.coview"))
+    write_table(table, rows_of(), ["id", "en", "de", "topic"])
+    text = ["--text", "en", "--text", "de", "--id", "id", "--label", "topic"]
+    coview("convert", table, *text, "-o", folder)
+    assert "60" in coview("info", folder).stdout
+    coview("fit", folder, "-k", 3, "-o", model)
+    assert answers(coview("search", model, "--view", "en", "--in", "de", "moon", "--json"))
+
+
+def test_a_publishers_archive(tmp_path):
+    from tests.cli.test_data import webkb
+
+    assert "webkb_texas" in coview("data", "list").stdout
+    assert "Texas" in coview("data", "info", "webkb_texas").stdout
+    coview("data", "import", "webkb_texas", webkb(tmp_path), "--out", tmp_path / "texas")
+    assert "views folder" in coview("info", tmp_path / "texas").stdout

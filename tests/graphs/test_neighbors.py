@@ -1,0 +1,329 @@
+"""Neighbour graphs against brute force in every corner, the index, graphs that are given, sums."""
+
+import sys
+import tracemalloc
+import types
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
+
+from coview.graphs import neighbors as graphs
+from coview.graphs.neighbors import check_graph, knn_graph, sum_graphs
+from coview.views.checks import DataWarning
+from tests.reference import ltm
+
+
+def points_of(kind, rng, n=50, d=4):
+    """Points in general position, with many ties, with duplicates, or sparse."""
+    points = rng.normal(size=(n, d))
+    return {
+        "general": points,
+        "counts": rng.integers(0, 3, (n, d)).astype(float),
+        "duplicates": points[rng.integers(0, n // 4, n)],
+        "few": np.repeat(points[:2], [n - 3, 3], axis=0),  # nearly all the same
+        "halves": rng.integers(0, 5, (n, d)) / 2,
+        "sparse": points * (rng.random((n, d)) < 0.3),
+    }[kind]
+
+
+KINDS = ["general", "counts", "duplicates", "few", "halves", "sparse"]
+kinds = pytest.mark.parametrize("kind", KINDS)
+
+
+def same(graph, expected):
+    np.testing.assert_array_equal(graph.toarray(), expected)
+
+
+# -- all pairs ------------------------------------------------------------------------------------
+
+
+@kinds
+@pytest.mark.parametrize("p", [1, 2, 5, 49, 80])
+def test_neighbours_are_those_of_brute_force(rng, kind, p):
+    points = points_of(kind, rng)
+    same(knn_graph(sp.csr_array(points), p), ltm.knn_graph(points, p))
+
+
+@kinds
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 7])
+def test_so_they_are_with_few_documents(rng, kind, n):
+    points = points_of(kind, rng)[-n:]
+    same(knn_graph(points, 5), ltm.knn_graph(points, 5))
+
+
+@kinds
+def test_documents_that_lack_the_view_have_no_edge(rng, kind):
+    points, present = points_of(kind, rng), rng.random(50) < 0.6
+    same(knn_graph(points, 3, present=present), ltm.knn_graph(points, 3, present))
+
+
+@pytest.mark.parametrize("present", [0, 1])
+def test_so_it_is_where_all_but_one_or_none_have_it(rng, present):
+    mask = np.arange(6) < present
+    assert knn_graph(rng.random((6, 3)), 2, present=mask).nnz == 0
+
+
+def test_more_duplicates_than_neighbours_are_joined_by_index():
+    points = np.zeros((2000, 3))
+    graph = knn_graph(points + 1.0, 5)
+    assert graph[[1000]].indices.tolist() == [0, 1, 2, 3, 4]
+    assert graph[[2]].indices[:5].tolist() == [0, 1, 3, 4, 5]  # not itself, but one more
+
+
+def test_a_present_document_without_a_count_is_a_point_like_any_other():
+    points = np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0], [9.0, 2.0]])
+    same(knn_graph(points, 1), ltm.knn_graph(points, 1))
+
+
+@kinds
+def test_sparse_dense_unsorted_and_padded_input_are_the_same(rng, kind):
+    points = points_of(kind, rng)
+    csr = sp.csr_array(points)
+    expected = knn_graph(points, 3).toarray()
+    reverse = np.concatenate([np.arange(b - 1, a - 1, -1) for a, b in pairwise(csr.indptr)])
+    unsorted = sp.csr_array((csr.data[reverse], csr.indices[reverse], csr.indptr), shape=csr.shape)
+    explicit = sp.csr_array(np.hstack([np.ones((50, 1)), points]))
+    explicit.data[explicit.indices == 0] = 0
+    for matrix in (csr, csr.tocsc(), unsorted, explicit):
+        same(knn_graph(matrix, 3), expected)
+
+
+@kinds
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_neither_block_size_nor_the_choice_of_product_matters(rng, monkeypatch, kind, metric):
+    points = points_of(kind, rng, n=150)
+    expected = knn_graph(points, 4, metric=metric).toarray()
+    for buffer, chunk, cost in [(1, 1, 1e9), (20_000, 30, 0.0), (1 << 25, 1 << 20, 20.0)]:
+        monkeypatch.setattr(graphs, "BUFFER", buffer)
+        monkeypatch.setattr(graphs, "CHUNK", chunk)
+        monkeypatch.setattr(graphs, "SPARSE_COST", cost)
+        same(knn_graph(points, 4, metric=metric), expected)
+
+
+def test_the_number_of_threads_does_not_matter(rng):
+    points = np.repeat(rng.normal(size=(300, 40)), 3, axis=0) + 100.0  # long, and close together
+    with threadpool_limits(1):
+        expected = knn_graph(points, 5)
+    with threadpool_limits(2):
+        assert (knn_graph(points, 5) != expected).nnz == 0
+
+
+def test_points_far_from_the_origin_are_told_apart(rng):
+    # |b|^2 - 2ab has no digit left of these distances
+    offsets = rng.permutation(60)[:, None] * 2.0**-20
+    points = 1e5 + np.hstack([offsets, np.zeros((60, 3))])
+    same(knn_graph(points, 2), ltm.knn_graph(points, 2))
+
+
+def test_huge_and_tiny_numbers_neither_overflow_nor_vanish(rng):
+    points = rng.normal(size=(30, 3))
+    expected = knn_graph(points, 3)
+    for scale in (2.0**600, 2.0**-600):
+        assert (knn_graph(points * scale, 3) != expected).nnz == 0
+
+
+def test_cosine_is_euclidean_at_length_one(rng):
+    points = rng.random((40, 5))
+    unit = points / np.linalg.norm(points, axis=1, keepdims=True)
+    same(
+        knn_graph(points * rng.integers(1, 9, (40, 1)), 3, metric="cosine"), ltm.knn_graph(unit, 3)
+    )
+
+
+def test_the_graph_is_canonical_and_read_only(rng):
+    graph = knn_graph(rng.random((30, 3)), 2)
+    assert graph.has_canonical_format
+    assert graph.indices.dtype == np.int32
+    assert set(graph.data) == {1.0}
+    assert graph.diagonal().sum() == 0
+    with pytest.raises(ValueError, match="read-only"):
+        graph.data[0] = 2
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_memory_is_linear_in_documents(rng, dense):
+    n = 20_000
+    points = rng.random((n, 4)) if dense else sp.random_array((n, 500), density=0.01, rng=rng)
+    points = sp.csr_array(points)
+    tracemalloc.start()
+    graph = knn_graph(points, 5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert graph.nnz >= 5 * n
+    assert peak < 8 * graphs.BUFFER < n * n / 1.4  # bytes: not even a bit mask of all pairs
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"n_neighbors": 0}, "n_neighbors must be an integer of at least 1"),
+        ({"metric": "l1"}, "metric must be one of"),
+        ({"method": "guess"}, "method must be one of"),
+    ],
+)
+def test_wrong_options_are_refused(options, match):
+    with pytest.raises(ValueError, match=match):
+        knn_graph(np.eye(3), **options)
+
+
+# -- an index -------------------------------------------------------------------------------------
+
+
+class FakeIndex:
+    """All neighbours in reverse order, with the point itself and places that hold nothing."""
+
+    calls: list = []  # noqa: RUF012
+
+    def __init__(self, data, n_neighbors, random_state, n_jobs):
+        FakeIndex.calls.append((data, n_neighbors, random_state, n_jobs))
+        dense = data.toarray() if sp.issparse(data) else data
+        distances = ((dense[:, None] - dense[None]) ** 2).sum(axis=2)
+        nearest = np.argsort(distances, axis=1, kind="stable")[:, : n_neighbors - 1]
+        nothing = np.full((len(dense), 1), -1)
+        self.neighbor_graph = np.hstack([nothing, nearest[:, ::-1]]).astype(np.int32), None
+
+
+@pytest.fixture
+def index(monkeypatch):
+    """An index in place of the one of the extra, and a limit that makes "auto" want it."""
+    module = types.ModuleType("pynndescent")
+    module.NNDescent = FakeIndex
+    monkeypatch.setitem(sys.modules, "pynndescent", module)
+    monkeypatch.setattr(graphs, "find_spec", lambda name: name)
+    monkeypatch.setattr(graphs, "MAX_WORK", 1e4)
+    FakeIndex.calls.clear()
+    return FakeIndex.calls
+
+
+@kinds
+@pytest.mark.parametrize("method", ["auto", "approximate"])
+def test_candidates_of_an_index_are_ranked_like_all_pairs(rng, index, kind, method):
+    points = points_of(kind, rng, n=400)
+    found = knn_graph(points, 3, method=method, seed=7)
+    same(found, knn_graph(points, 3, method="exact").toarray())
+    if kind in ("general", "sparse"):
+        ((data, most, seed, n_jobs),) = index
+        assert (most, seed, n_jobs) == (13, 7, 1)
+        assert data.dtype == np.float32
+        assert sp.issparse(data) == (kind == "sparse")
+
+
+def test_an_index_of_few_points_is_not_built(rng, index):
+    points = rng.random((60, 3))
+    same(knn_graph(points, 3, method="approximate"), ltm.knn_graph(points, 3))
+    assert index == []
+
+
+def test_without_the_extra_auto_compares_all_pairs_and_says_so(rng, monkeypatch):
+    monkeypatch.setattr(graphs, "find_spec", lambda name: None)
+    monkeypatch.setattr(graphs, "MAX_WORK", 1e4)
+    points = rng.random((60, 3))
+    with pytest.warns(DataWarning, match=r"60 documents .* pip install 'coview\[graph\]'"):
+        found = knn_graph(points, 3)
+    same(found, ltm.knn_graph(points, 3))
+
+
+def test_without_the_extra_an_index_is_an_error_that_names_it(rng, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynndescent", None)
+    with pytest.raises(ImportError, match=r"pip install 'coview\[graph\]'"):
+        knn_graph(rng.random((300, 3)), 3, method="approximate")
+
+
+def text_like(rng, n_docs, n_terms=2000, n_topics=12):
+    """Documents of some 60 words, from topics over a vocabulary as skewed as words are."""
+    share = 1 / np.arange(1, n_terms + 1)
+    p_w_z = rng.dirichlet(300 * share / share.sum(), n_topics)
+    p_w_d = rng.dirichlet(np.full(n_topics, 0.2), n_docs) @ p_w_z
+    p_w_d /= p_w_d.sum(axis=1, keepdims=True)
+    return sp.csr_array(rng.multinomial(1 + rng.poisson(60, n_docs), p_w_d).astype(float))
+
+
+def test_the_real_index_finds_nine_neighbours_in_ten_and_the_same_each_time(rng):
+    """One test, since the index compiles for half a minute in each process that uses it."""
+    pytest.importorskip("pynndescent", reason="the extra coview[graph] is not installed")
+    text = text_like(rng, 3000)
+    exact = knn_graph(text, 5, method="exact")
+    found, again = (knn_graph(text, 5, method="approximate", seed=3) for _ in range(2))
+    assert exact.nnz > found.multiply(exact).nnz > 0.9 * exact.nnz  # an index, not all pairs
+    assert (found != found.T).nnz == 0
+    assert (found != again).nnz == 0
+
+
+# -- graphs that are given ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "form", [np.array, sp.csr_array, sp.csr_matrix, sp.coo_array, sp.lil_array]
+)
+@pytest.mark.parametrize("dtype", [bool, int, np.float32, float])
+def test_a_symmetric_graph_is_taken_as_it_is(form, dtype):
+    given = form(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=dtype))
+    found = check_graph(given, 3)
+    same(found, [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    assert found.dtype == np.float64
+    assert found.has_canonical_format
+
+
+def test_loops_and_explicit_zeros_are_left_out_and_the_input_is_not_altered():
+    given = sp.csr_array(([5.0, 2.0, 2.0, 0.0], ([0, 0, 1, 2], [0, 1, 0, 0])), shape=(3, 3))
+    before = given.copy()
+    found = check_graph(given, 3)
+    same(found, [[0, 2, 0], [2, 0, 0], [0, 0, 0]])
+    assert found.nnz == 2
+    np.testing.assert_array_equal(given.data, before.data)
+
+
+def test_links_in_one_direction_count_in_both_and_the_larger_weight_holds():
+    with pytest.warns(DataWarning, match=r"'cites' is not symmetric in 2 pairs .* row 0, column 1"):
+        found = check_graph([[0, 1, 3], [0, 0, 1], [2, 1, 0]], 3, "cites")
+    same(found, [[0, 1, 3], [1, 0, 1], [3, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        (
+            np.ones((2, 3)),
+            r"'cites' must have a row and a column for each of 3 documents, .*\(2, 3\)",
+        ),
+        (sp.csr_array((4, 4)), r"found the shape \(4, 4\)"),
+        (np.ones(3), "'cites' must"),
+        (np.ones((3, 3, 3)), "'cites' must be a matrix of numbers"),
+        ([[0, np.nan, 0], [0, 0, 0], [0, 0, 0]], "has the weight nan at row 0, column 1"),
+        ([[0, 0, 0], [0, 0, -2], [0, 0, 0]], "has the weight -2 at row 1, column 2"),
+        ([[0, 0, 0], [np.inf, 0, 0], [0, 0, 0]], "has the weight inf at row 1, column 0"),
+        (np.eye(3) * 1j, "'cites' must be a matrix of numbers"),
+        ([["a"] * 3] * 3, "'cites' must be a matrix of numbers"),
+        ("links.npz", "'cites' must be a matrix of numbers"),
+        (np.eye(3), "joins no two documents"),
+        (sp.csr_array((3, 3)), "joins no two documents"),
+    ],
+)
+def test_what_is_no_graph_is_refused(given, match):
+    with pytest.raises(ValueError, match=match):
+        check_graph(given, 3, "cites")
+
+
+def test_a_damaged_graph_is_refused_before_it_is_used():
+    damaged = sp.csr_array(np.ones((3, 3)))
+    damaged.indices[1] = 10**6
+    with pytest.raises(ValueError, match="'graph' must be a matrix of numbers: "):
+        check_graph(damaged, 3)
+
+
+def test_a_graph_without_edges_may_be_allowed():
+    assert check_graph(sp.csr_array((3, 3)), 3, allow_empty=True).nnz == 0
+
+
+# -- sums -----------------------------------------------------------------------------------------
+
+
+def test_a_sum_of_graphs_has_the_edges_of_those_with_weight(rng):
+    first, second, third = (knn_graph(rng.random((20, 2)), 2) for _ in range(3))
+    total = sum_graphs([first, second, third], [0.5, 0.0, 2.0])
+    np.testing.assert_allclose(total.toarray(), 0.5 * first.toarray() + 2 * third.toarray())
+    assert total.nnz == (first + third).nnz
+    assert sum_graphs([first], [0.0]).nnz == 0
