@@ -1,16 +1,16 @@
-"""Search for nearest neighbours: all pairs against indexes, on dense features and on sparse text.
+"""Search for nearest neighbors: all pairs against indexes, on dense features and on sparse text.
 
     python benchmarks/bench_knn.py [--docs 30000 100000] [--engines exact pynndescent faiss_ivf]
                                    [--data dense100 dense500 text] [--views-folder folder view]
 
 Every engine runs in a process of its own, once with two threads and once with one. An index is
-asked for four times the neighbours that are wanted, which are then ranked by exact distances, as
+asked for four times the neighbors that are wanted, which are then ranked by exact distances, as
 `knn_graph` does. Indexes of dense vectors get text as 256 singular vectors. The columns:
 
 first    seconds for 3,000 documents in a fresh process: imports and compilation
 seconds  for all documents after that, two threads / one thread
 recall   share of the five nearest that were found, over 1,000 documents
-bits     whether one and two threads give the same neighbours
+bits     whether one and two threads give the same neighbors
 """
 
 import argparse
@@ -147,7 +147,7 @@ INDEXES = [pynndescent, faiss_flat, faiss_ivf, faiss_hnsw, usearch, sklearn]
 ENGINES = {"exact": None, **{engine.__name__: engine for engine in INDEXES}}
 
 
-def neighbours(engine, X, threads):
+def neighbors(engine, X, threads):
     """(documents, P), the nearest first."""
     points = graphs._points(sp.csr_array(X), "euclidean")
     if ENGINES[engine] is None:
@@ -180,10 +180,10 @@ def measure(engine, data, n_docs, threads):
     warnings.simplefilter("ignore")
     X = make(data, n_docs)
     start = time.perf_counter()
-    neighbours(engine, X[:3000], threads)
+    neighbors(engine, X[:3000], threads)
     first = time.perf_counter() - start
     start = time.perf_counter()
-    found = neighbours(engine, X, threads)
+    found = neighbors(engine, X, threads)
     seconds = time.perf_counter() - start
     bits = hashlib.sha256(np.ascontiguousarray(found)).hexdigest()
     share = recall(found, X) if threads > 1 else None

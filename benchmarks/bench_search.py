@@ -4,7 +4,7 @@
                                       [--engines exact approximate sklearn] [--kind hellinger]
 
 Every engine runs in a process of its own, which loads the mixtures and then searches. "clusters"
-are mixtures around 2,000 centres, "spread" ones are scattered over all of the simplex, which is
+are mixtures around 2,000 centers, "spread" ones are scattered over all of the simplex, which is
 the worst case for an index. The columns:
 
 build      seconds to make the index, and (CPU seconds, of all threads)
@@ -41,13 +41,13 @@ BATCH = 100
 def mixtures(data, n_docs, n_topics, seed):
     """Sparse mixtures in float32, drawn block by block."""
     rng = np.random.default_rng(seed)
-    centres = np.random.default_rng(12345).dirichlet(np.full(n_topics, 5 / n_topics), 2000)
+    centers = np.random.default_rng(12345).dirichlet(np.full(n_topics, 5 / n_topics), 2000)
     rows = np.empty((n_docs, n_topics), np.float32)
     for begin in range(0, n_docs, 50_000):
         part = rows[begin : begin + 50_000]
         shape = np.full((len(part), n_topics), 5 / n_topics)
         if data == "clusters":
-            shape = 10 * centres[rng.integers(len(centres), size=len(part))] + 0.01
+            shape = 10 * centers[rng.integers(len(centers), size=len(part))] + 0.01
         drawn = rng.standard_gamma(shape)
         drawn[drawn < 1e-6] = 0
         drawn[drawn.sum(axis=1) == 0] = 1
@@ -177,7 +177,7 @@ def measure(args):
 
 
 def child(engine, topics, folder, args):
-    options = ["--kind", args.kind, "--turns", str(args.turns), "--probes", str(args.probes)]
+    options = ["--metric", args.kind, "--turns", str(args.turns), "--probes", str(args.probes)]
     where = ["--one", engine, "--folder", str(folder), "--topics", str(topics)]
     command = [sys.executable, __file__, *where, *options]
     out = subprocess.run(command, capture_output=True, text=True)
@@ -211,7 +211,7 @@ def main():
     parser.add_argument("--topics", type=int, nargs="+", default=[100])
     parser.add_argument("--data", nargs="+", default=["clusters", "spread"])
     parser.add_argument("--engines", nargs="+", default=ENGINES, choices=ENGINES)
-    parser.add_argument("--kind", default="hellinger")
+    parser.add_argument("--metric", default="hellinger")
     parser.add_argument("--probes", type=float, default=0.03)
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--one", help=argparse.SUPPRESS)

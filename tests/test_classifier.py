@@ -1,4 +1,4 @@
-"""TopicClassifier: label types, unlabelled documents, views that are missing."""
+"""TopicClassifier: label types, unlabeled documents, views that are missing."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def views():
 
 
 def few(labels, per_class=4):
-    """All but the first documents of each class unlabelled."""
+    """All but the first documents of each class unlabeled."""
     kept = np.full(len(labels), False)
     for k in np.unique(labels):
         kept[np.flatnonzero(labels == k)[:per_class]] = True
@@ -44,7 +44,7 @@ def test_text_labels_with_none_are_the_same_problem(views):
     np.testing.assert_array_equal(by_text.predict_proba(views), by_number.predict_proba(views))
 
 
-def test_nan_is_unlabelled_among_floats(views):
+def test_nan_is_unlabeled_among_floats(views):
     kept = few(views.labels)
     floats = np.where(kept, views.labels.astype(float), np.nan)
     again = classifier().fit(views, np.where(kept, views.labels, -1))
@@ -53,17 +53,17 @@ def test_nan_is_unlabelled_among_floats(views):
 
 def test_minus_one_can_be_a_class(views):
     y = np.where(views.labels == 0, -1, views.labels)
-    found = TopicClassifier(LinkPLSA(random_state=0), unlabelled=None).fit(views, y)
+    found = TopicClassifier(LinkPLSA(random_state=0), unlabeled=None).fit(views, y)
     assert found.classes_.tolist() == [-1, 1, 2]
 
 
 def test_the_number_of_topics_is_the_number_of_classes_and_the_model_given_stays(views):
     model = PLSA(7, random_state=0)
     found = TopicClassifier(model).fit(views.select("view_0"), views.labels)
-    assert found.model_.n_components == 3
+    assert found.estimator_.n_components == 3
     assert model.n_components == 7
     assert not hasattr(model, "components_")
-    assert clone(found).model.n_components == 7
+    assert clone(found).estimator.n_components == 7
 
 
 def test_no_label_at_all_is_an_error(views):

@@ -71,6 +71,6 @@ def test_a_forked_child_can_go_on():
 
 def test_pins_on_empty_documents_alone_draw_a_warning():
     X = np.vstack([np.eye(4), np.zeros((1, 4))])
-    with pytest.warns(DataWarning, match="labelled 1 are empty"):
+    with pytest.warns(DataWarning, match="labeled 1 are empty"):
         model = LinkPLSA(2, random_state=0, tol=1e-3).fit(X, labels=[0, -1, -1, -1, 1])
     assert np.isfinite(model.components_["X"]).all()

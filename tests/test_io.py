@@ -10,7 +10,15 @@ import pytest
 import scipy.sparse as sp
 
 import coview
-from coview import DamagedFile, DataWarning, LinkPLSA, TopicClassifier, Views, load
+from coview import (
+    DamagedFile,
+    DataWarning,
+    LinkPLSA,
+    SearchIndex,
+    TopicClassifier,
+    Views,
+    load,
+)
 from coview.datasets import make_views
 from coview.io import info
 from coview.models import MODEL_NAMES, ONE_VIEW, model_class
@@ -82,7 +90,7 @@ def test_a_classifier_comes_back_with_its_classes(views, tmp_path):
     again = load(tmp_path / "c.coview")
     assert same(again.predict(views), classifier.predict(views))
     assert again.classes_.tolist() == ["cats", "money", "sport"]
-    assert again.model.get_params() == classifier.model.get_params()
+    assert again.estimator.get_params() == classifier.estimator.get_params()
 
 
 def test_a_model_goes_on_learning_after_it_was_loaded(views, tmp_path):
@@ -268,3 +276,28 @@ def test_files_of_every_released_format_can_be_read(path):
 def test_there_is_a_golden_file_of_every_model():
     names = {path.stem for path in (GOLDEN / "format_1").glob("*.coview")}
     assert names == {*MODEL_NAMES, "classifier"}
+
+
+def test_early_files_are_read_under_todays_names():
+    """Written before names were settled: `monotone`, `centres`, `colour`, `kind`."""
+    early = GOLDEN / "format_1_names"
+    assert load(early / "ltm_monotone.coview").step == "safe"
+    model = load(early / "mggm_paper.coview")
+    assert model.step == "paper"
+    assert model.topic_centers_.shape == (3, 3)
+    assert info(early / "mggm_paper.coview")["params"]["step"] == "paper"
+    pictures = Views.load(early / "pictures")
+    assert pictures.recipes["image_colour"].kind == "image_color"
+    assert pictures.recipes["image"].centers.shape == (4, 128)
+    classifier = load(GOLDEN / "format_1" / "classifier.coview")
+    assert classifier.estimator_.n_components == len(classifier.classes_)
+
+
+def test_early_indices_are_read_under_todays_names():
+    early = GOLDEN / "format_1_names"
+    index = SearchIndex.load(early / "searched.index", load(early / "searched.coview"))
+    kept = json.loads((early / "searched.index.json").read_text())
+    positions, scores = index.query_many(np.array(kept["queries"]), top=3)
+    assert index.metric == "correlation"
+    assert positions.tolist() == kept["positions"]
+    np.testing.assert_allclose(scores, kept["scores"], rtol=1e-6)

@@ -45,7 +45,7 @@ SEEDS = {
 }
 
 STRENGTHS, EXPONENTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0), (0.5, 0.95)
-NEIGHBOURS, FEATURE_TOPICS = (3, 5, 10, 20, 50), (10, 20, 50, 100, 200)
+NEIGHBORS, FEATURE_TOPICS = (3, 5, 10, 20, 50), (10, 20, 50, 100, 200)
 ITERATIONS = (1, 3, 5, 10, 20, 30, 50, 100, 200)
 SIZES = (5_000, 10_000, 20_000, 30_000, 60_000)
 
@@ -174,7 +174,7 @@ def _figures() -> dict[str, Plan]:
         found[f"strength, {name}"] = _grid(
             name, seeds, strength=list(STRENGTHS), exponent=exponents
         )
-        found[f"neighbours, {name}"] = _grid(name, seeds, n_neighbors=list(NEIGHBOURS))
+        found[f"neighbours, {name}"] = _grid(name, seeds, n_neighbors=list(NEIGHBORS))
     for name, seeds in ((REUTERS, 5), (MFEAT, 3)):
         found[f"feature topics, {name}"] = _grid(name, seeds, n_feature_topics=list(FEATURE_TOPICS))
         found[f"starts, {name}"] = _starts(name, 2 * seeds)

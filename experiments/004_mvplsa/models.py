@@ -71,7 +71,7 @@ class _LabelSpreading(BaseEstimator):
     """F = (I - a S)^-1 Y with S = D^-1/2 U D^-1/2, U the graph of `SpectralConcat`.
 
     Each class is then scaled to its share of the labels, or a class with few labels would lose
-    everywhere (class mass normalisation, Zhu et al., 2003).
+    everywhere (class mass normalization, Zhu et al., 2003).
     """
 
     def __init__(self, alpha: float = 0.9, n_neighbors: int = 20, class_mass: bool = True):

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags
 
-from coview.assign import nearest_centre, topic_centres
-from coview.em.checkpoint import Keeper, as_checkpoint
+from coview.assign import nearest_center, topic_centers
+from coview.em.checkpoint import CheckpointWriter, as_checkpoint
 from coview.em.loop import Fit, Interrupted
 from coview.em.prepared import Prepared, check_fit_memory, learn_scaling, prepare, view_weights
 from coview.em.problem import Problem
@@ -51,10 +51,10 @@ class BaseViewsModel(
     init : str, fitted model, or ndarray of shape (documents, n_components) or (documents,)
         Where EM begins. "auto" (default) tries several starts for a few iterations and goes on with
         the best objective; see `trace_.candidates`; with labels for every topic it is
-        "naive_bayes". By name: "random" topics; "kmeans" on tf-idf weighted, length-normalised,
-        concatenated views; "spectral" embedding of the neighbour graph of those, "spectral_sum"
+        "naive_bayes". By name: "random" topics; "kmeans" on tf-idf weighted, length-normalized,
+        concatenated views; "spectral" embedding of the neighbor graph of those, "spectral_sum"
         of the sum of the views' graphs (up to 20,000 documents); "consensus" of k-means on each
-        view; "naive_bayes" from the labelled documents. Or given: the mixtures and topics of a
+        view; "naive_bayes" from the labeled documents. Or given: the mixtures and topics of a
         fitted model; mixtures p(z|d); labels, smoothed so that they can still change (-1: unknown).
     n_init : int, default=1
         Runs from different random starts; the one with the best objective is kept.
@@ -192,12 +192,12 @@ class BaseViewsModel(
         with _one_fit_at_a_time(self):
             self._check_parameters()
             views = self._training_views(X)
-            keeper = self._keeper(views, labels, checkpoint)
-            seed = keeper.seed
+            writer = self._checkpoint_writer(views, labels, checkpoint)
+            seed = writer.seed
             own, *restarts = np.random.SeedSequence(seed).spawn(1 + self.n_init)
             data, learned = self._prepare_training(views, labels, np.random.default_rng(own))
             try:
-                fit = best_of_restarts(self, data, views, restarts, keeper)
+                fit = best_of_restarts(self, data, views, restarts, writer)
             except Interrupted as interrupt:  # the last complete state stays usable
                 self._keep(interrupt.fit, data, views, learned, seed)
                 raise
@@ -249,14 +249,14 @@ class BaseViewsModel(
     def _n_slots(self, data: Prepared) -> int:
         return 1
 
-    def _keeper(self, views: Views, labels, given) -> Keeper:
+    def _checkpoint_writer(self, views: Views, labels, given) -> CheckpointWriter:
         """Where the state of this fit is kept, and its seed: that of the fit it resumes."""
         checkpoint = as_checkpoint(given)
         if checkpoint is None:
-            return Keeper(None, "", seed_of(self.random_state))
+            return CheckpointWriter(None, "", seed_of(self.random_state))
         seed = checkpoint.seed()
         seed = seed_of(self.random_state) if seed is None else seed
-        return Keeper(checkpoint, fit_fingerprint(self, views, labels), seed)
+        return CheckpointWriter(checkpoint, fit_fingerprint(self, views, labels), seed)
 
     def _starts(self, data: Prepared, views: Views, rng):
         """Pairs of a name and a function that makes the start (None if it is too dear)."""
@@ -337,9 +337,9 @@ class BaseViewsModel(
 
     def _label(self, data: Prepared, seed: int) -> None:
         if self.assign == "kmeans":
-            self.topic_centres_ = topic_centres(self.doc_topic_, seed)
-        elif hasattr(self, "topic_centres_"):
-            del self.topic_centres_
+            self.topic_centers_ = topic_centers(self.doc_topic_, seed)
+        elif hasattr(self, "topic_centers_"):
+            del self.topic_centers_
         labels = self._assign(self.doc_topic_)
         if data.labels is not None:
             labels = np.where(data.labels >= 0, data.labels, labels)
@@ -347,7 +347,7 @@ class BaseViewsModel(
 
     def _assign(self, doc_topic: np.ndarray) -> np.ndarray:
         if self.assign == "kmeans":
-            return nearest_centre(doc_topic, self.topic_centres_)
+            return nearest_center(doc_topic, self.topic_centers_)
         return doc_topic.argmax(axis=1)
 
     def fit_predict(self, X, y=None, *, labels=None) -> np.ndarray:
@@ -402,7 +402,7 @@ def _warn_of_empty_pins(labels, data):
     untaught = np.setdiff1d(pinned, taught)
     if len(untaught):
         warnings.warn(
-            f"All documents labelled {', '.join(map(str, untaught[:5]))} are empty: their topics "
+            f"All documents labeled {', '.join(map(str, untaught[:5]))} are empty: their topics "
             "learn nothing from the labels.",
             DataWarning,
             stacklevel=6,

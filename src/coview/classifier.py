@@ -11,20 +11,20 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier whose classes are the topics of a model.
 
-    Labelled documents are pinned to the topic of their class and teach the topics what
-    the class looks like in each view; unlabelled ones are placed by EM and help in that.
+    Labeled documents are pinned to the topic of their class and teach the topics what
+    the class looks like in each view; unlabeled ones are placed by EM and help in that.
 
     Parameters
     ----------
-    model : estimator of this package
+    estimator : model of this package
         Its `n_components` is set to the number of classes.
-    unlabelled : int or None, default=-1
-        Number that stands for an unlabelled document, besides None and NaN. None if it is a class.
+    unlabeled : int or None, default=-1
+        Number that stands for an unlabeled document, besides None and NaN. None if it is a class.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    model_ : the fitted model; topic k is class classes_[k]
+    estimator_ : the fitted model; topic k is class classes_[k]
     labels_ : ndarray of shape (documents,)
         The class of each training document, given or found.
 
@@ -42,18 +42,18 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ['sport']
     """
 
-    def __init__(self, model: Any, *, unlabelled: int | None = -1):
-        self.model = model
-        self.unlabelled = unlabelled
+    def __init__(self, estimator: Any, *, unlabeled: int | None = -1):
+        self.estimator = estimator
+        self.unlabeled = unlabeled
 
     def fit(self, X, y, *, checkpoint=None):
-        """Fit on labelled and unlabelled documents.
+        """Fit on labeled and unlabeled documents.
 
         Parameters
         ----------
         X : as in the model's `fit`
         y : array-like of shape (documents,)
-            Class labels of any type; None, NaN and -1 (see `unlabelled`) stand for unlabelled.
+            Class labels of any type; None, NaN and -1 (see `unlabeled`) stand for unlabeled.
         checkpoint : path or Checkpoint, optional
             As in the model's `fit`.
 
@@ -62,36 +62,36 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self
         """
         y = _targets(y)
-        known = ~_unlabelled(y, self.unlabelled)
+        known = ~_unlabeled(y, self.unlabeled)
         if not known.any():
             raise ValueError(
-                "Input y contains NaN, None or the unlabelled marker only: give the class of at "
+                "Input y contains NaN, None or the unlabeled marker only: give the class of at "
                 "least one document."
             )
         classes, numbers = np.unique(_plain(y[known]), return_inverse=True)
         topics = np.full(len(y), -1)
         topics[known] = numbers
-        self.model_ = clone(self.model).set_params(n_components=len(classes))
-        self.model_.fit(X, labels=topics, checkpoint=checkpoint)
+        self.estimator_ = clone(self.estimator).set_params(n_components=len(classes))
+        self.estimator_.fit(X, labels=topics, checkpoint=checkpoint)
         self.classes_ = classes
-        self.labels_ = classes[self.model_.labels_]
-        self.n_features_in_ = self.model_.n_features_in_
+        self.labels_ = classes[self.estimator_.labels_]
+        self.n_features_in_ = self.estimator_.n_features_in_
         return self
 
     def predict_proba(self, X) -> np.ndarray:
         """Probability of each class, in the order of `classes_`."""
         check_is_fitted(self)
-        return self.model_.predict_proba(X)
+        return self.estimator_.predict_proba(X)
 
     def predict(self, X) -> np.ndarray:
         """The class of each document."""
         check_is_fitted(self)
-        return self.classes_[self.model_.predict(X)]
+        return self.classes_[self.estimator_.predict(X)]
 
     def read(self, raw) -> Any:
         """Raw documents as views of the model: see the model's own `read`."""
         check_is_fitted(self)
-        return self.model_.read(raw)
+        return self.estimator_.read(raw)
 
     def save(self, path) -> None:
         """Write the fitted classifier to one file, without pickle; `coview.load` reads it."""
@@ -101,7 +101,7 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        inner = getattr(self.model, "__sklearn_tags__", lambda: None)()
+        inner = getattr(self.estimator, "__sklearn_tags__", lambda: None)()
         if inner is not None:
             tags.input_tags = inner.input_tags
         # multinomial topics cannot separate blobs of points, as naive Bayes cannot
@@ -114,17 +114,17 @@ def _targets(y):
     if y is None:
         raise ValueError(
             "TopicClassifier requires y to be passed, but the target y is None: "
-            "give a label for each document, None or -1 for unlabelled ones."
+            "give a label for each document, None or -1 for unlabeled ones."
         )
     y = column_or_1d(np.asarray(y), warn=True)
     if y.dtype.kind == "f" and np.isinf(y).any():
         raise ValueError(
-            "Input y contains infinity; class labels must be finite, NaN is unlabelled."
+            "Input y contains infinity; class labels must be finite, NaN is unlabeled."
         )
     return y
 
 
-def _unlabelled(y, marker):
+def _unlabeled(y, marker):
     if y.dtype.kind == "O":
         return np.array([_is_missing(label, marker) for label in y], bool)
     missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), bool)

@@ -7,7 +7,7 @@ PURPOSES = {
     "images": "reading pictures",
     "parquet": "Parquet files",
     "scverse": "multi-omics files (.h5mu)",
-    "graph": "approximate neighbour graphs",
+    "graph": "approximate neighbor graphs",
     "plot": "plots",
 }
 

@@ -22,7 +22,7 @@ import numpy as np
 from coview.em.trace import Trace
 from coview.models import MODEL_NAMES
 from coview.reading.recipes import Recipe, recipe_class
-from coview.store import DamagedFile, pack_texts, read_header, read_sealed, unpack_texts
+from coview.store import DamagedFile, pack_texts, read_header, read_sealed, renamed, unpack_texts
 from coview.store import write_sealed as _write_sealed
 from coview.views.checks import DataWarning
 from coview.wording import plural
@@ -30,6 +30,9 @@ from coview.wording import plural
 KIND = "model"
 _CLASSES = {name: f"coview.models.{module}" for module, name in MODEL_NAMES.values()}
 _CLASSES["TopicClassifier"] = "coview.classifier"
+# what early files of format 1 call otherwise, old: new
+_OLD_NAMES = {"model": "estimator", "model_": "estimator_", "topic_centres_": "topic_centers_"}
+_OLD_NAMES |= {"unlabelled": "unlabeled"}
 _NUMBERS = "biuf"
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 _KINDS = ("float", "tuple", "dict", "array", "texts", "trace", "recipe", "model")
@@ -110,14 +113,15 @@ def info(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What the header of a model file tells, without reading its arrays: plain data."""
     sealed = read_header(path, KIND)
     header = sealed["header"]
-    inner = header["attributes"]["model_"] if header["class"] == "TopicClassifier" else header
+    attributes = renamed(header["attributes"], _OLD_NAMES)
+    inner = attributes["estimator_"] if header["class"] == "TopicClassifier" else header
     return {
         "class": header["class"],
         "model": inner["class"],
         "library_version": sealed["library_version"],
         "format_version": sealed["format_version"],
-        "params": _Unpacker({}).shallow(inner["params"]),
-        "attributes": sorted(inner["attributes"]),
+        "params": _Unpacker({}).shallow(_todays(inner["params"])),
+        "attributes": sorted(renamed(inner["attributes"], _OLD_NAMES)),
         "tensors": len(sealed["sha256"]),
         "bytes": os.path.getsize(path),
     }
@@ -282,15 +286,23 @@ class _Unpacker:
             raise ValueError(f"it is of the class {value['class']!r}, which is not a model")
         cls = getattr(import_module(_CLASSES[value["class"]]), value["class"])
         known = inspect.signature(cls).parameters
-        params = {n: self.unpack(v) for n, v in value["params"].items() if n in known}
+        params = {n: self.unpack(v) for n, v in _todays(value["params"]).items() if n in known}
         model = cls(**params)
-        for name, attribute in value["attributes"].items():
+        for name, attribute in renamed(value["attributes"], _OLD_NAMES).items():
             if not _is_fitted_name(name):
                 raise ValueError(f"it has an attribute {name!r}")
             setattr(model, name, self.unpack(attribute))
         if hasattr(model, "recipes_"):  # views without a recipe were not written
             model.recipes_ = {view: model.recipes_.get(view) for view in model.view_names_}
         return model
+
+
+def _todays(params: dict[str, Any]) -> dict[str, Any]:
+    """Packed parameters by the names and in the terms of today."""
+    params = renamed(params, _OLD_NAMES)
+    if "monotone" in params:
+        params["step"] = "safe" if params.pop("monotone") else "paper"
+    return params
 
 
 def _is_fitted_name(name: str) -> bool:
@@ -303,8 +315,8 @@ def _is_fitted_name(name: str) -> bool:
 def _check_model(model: Any) -> None:
     """Arrays that fit together and are what they say: checksums do not know that."""
     if type(model).__name__ == "TopicClassifier":
-        _check_model(model.model_)
-        if len(model.classes_) != model.model_.n_components:
+        _check_model(model.estimator_)
+        if len(model.classes_) != model.estimator_.n_components:
             raise ValueError(f"it has {plural(len(model.classes_), 'class')} for other topics")
         return
     n_topics = model._n_features_out

@@ -5,7 +5,7 @@
 
 Each display keeps its data and the axes it was drawn on (`ax_`, `figure_`), so that anything can be
 changed afterwards. Bands are one standard deviation over the seeds. Lines are named at their ends;
-colours are those of Okabe and Ito, which can be told apart by the colour-blind.
+colors are those of Okabe and Ito, which can be told apart by the color-blind.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from coview.compare.measures import check_of_clusters, measure
 from coview.compare.results import Results
 from coview.extras import need
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 STYLES = ("-", "--", ":")
 WIDE = 30  # ratio of largest to smallest value from which an axis is logarithmic
@@ -30,7 +30,7 @@ LINE_HEIGHT = 0.062  # of the axes, between the names of two lines
 SIDE_ROOM = 0.045  # of the data, beside the points
 TICK_ROOM = 0.085  # of the axes, between the numbers of two ticks
 PER_CENT = " in %"
-INK, GREY, FAINT = "#222222", "#777777", "#d9d9d9"
+INK, GRAY, FAINT = "#222222", "#777777", "#d9d9d9"
 
 
 class Display:
@@ -141,13 +141,13 @@ class SensitivityDisplay(LinesDisplay):
 
 
 class LabelShareDisplay(LinesDisplay):
-    """A measure against the share of labelled documents."""
+    """A measure against the share of labeled documents."""
 
     @classmethod
     def from_results(
         cls, results: Results, *, metric: str = "accuracy", ax: Any = None
     ) -> LinesDisplay:
-        """Draw a measure against the share of labelled documents; `results` of one data set.
+        """Draw a measure against the share of labeled documents; `results` of one data set.
 
         Examples
         --------
@@ -160,7 +160,7 @@ class LabelShareDisplay(LinesDisplay):
         """
         lines = lines_of(results, "rate", metric)
         percent = {n: replace(line, x=100 * line.x) for n, line in lines.items()}
-        return cls(percent, "labelled documents in %", _y_title(metric)).plot(ax)
+        return cls(percent, "labeled documents in %", _y_title(metric)).plot(ax)
 
 
 class TimeDisplay(LinesDisplay):
@@ -255,7 +255,7 @@ class ConvergenceDisplay(Display):
         self.figure_ = self.axes_[0].figure
         for i, (ax, (values, title)) in enumerate(zip(self.axes_, curves, strict=True)):
             _clean(ax)
-            ax.plot(np.arange(1, len(values) + 1), values, color=COLOURS[i], linewidth=1.8)
+            ax.plot(np.arange(1, len(values) + 1), values, color=COLORS[i], linewidth=1.8)
             ax.set_ylabel(title)
             ax.ticklabel_format(axis="y", useMathText=True)
             if title.endswith(PER_CENT):
@@ -311,30 +311,30 @@ def _clean(ax):
 
 
 def _look(number):
-    colour = COLOURS[number % len(COLOURS)]
-    style = STYLES[number // len(COLOURS) % len(STYLES)]
-    return colour, MARKERS[number % len(MARKERS)], style
+    color = COLORS[number % len(COLORS)]
+    style = STYLES[number // len(COLORS) % len(STYLES)]
+    return color, MARKERS[number % len(MARKERS)], style
 
 
 def _draw(ax, line, number, log_y):
-    colour, marker, style = _look(number)
+    color, marker, style = _look(number)
     if not len(line.x):
-        ax.axhline(line.mean[0], color=colour, linewidth=1.4, linestyle=(0, (5, 3)))
+        ax.axhline(line.mean[0], color=color, linewidth=1.4, linestyle=(0, (5, 3)))
         return
     ax.plot(
         line.x,
         line.mean,
-        color=colour,
+        color=color,
         linestyle=style,
         linewidth=1.8,
         marker=marker,
         markersize=4.5,
-        markerfacecolor="white" if line.oracle else colour,
+        markerfacecolor="white" if line.oracle else color,
     )
     low, high = line.mean - line.sd, line.mean + line.sd
     # on a logarithmic axis a band must not reach 0
     low = np.maximum(low, line.mean / 10) if log_y else low
-    ax.fill_between(line.x, low, high, color=colour, alpha=0.15, linewidth=0)
+    ax.fill_between(line.x, low, high, color=color, alpha=0.15, linewidth=0)
 
 
 def _scale(ax, lines, log_x, log_y):
@@ -392,7 +392,7 @@ def _draw_guide(ax, lines):
     flattest = min((line for line in lines if len(line.x)), key=lambda line: line.mean[-1])
     x = np.array([flattest.x.min(), flattest.x.max()])
     y = 0.5 * flattest.mean[0] * x / x[0]
-    ax.plot(x, y, color=GREY, linewidth=1.0, linestyle=":")
+    ax.plot(x, y, color=GRAY, linewidth=1.0, linestyle=":")
     return y[-1]
 
 
@@ -401,15 +401,15 @@ def _name_lines(ax, lines, guide=None):
     ax.figure.canvas.draw()  # settles the limits
     names = [f"{name} †" if line.oracle else name for name, line in lines.items()]
     ends = [line.mean[-1] for line in lines.values()]
-    colours = [_look(number)[0] for number in range(len(names))]
+    colors = [_look(number)[0] for number in range(len(names))]
     if guide is not None:
-        names, ends, colours = [*names, "linear"], [*ends, guide], [*colours, GREY]
+        names, ends, colors = [*names, "linear"], [*ends, guide], [*colors, GRAY]
     to_axes = ax.transData + ax.transAxes.inverted()
     right = ax.get_xlim()[1]
     heights = [to_axes.transform((right, end))[1] for end in ends]
-    for name, y, colour in zip(names, _apart(heights), colours, strict=True):
+    for name, y, color in zip(names, _apart(heights), colors, strict=True):
         place = {"xycoords": "axes fraction", "va": "center"}
-        ax.annotate(name, (1.015, y), color=colour, fontsize=9, **place)
+        ax.annotate(name, (1.015, y), color=color, fontsize=9, **place)
 
 
 def _apart(places: Sequence[float], gap: float = LINE_HEIGHT) -> np.ndarray:

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from coview.models import topic_model
+
 
 def top_terms(model, n_terms: int = 10, *, relevance: float = 0.6) -> dict[str, list[list[str]]]:
     """The terms that tell most about each topic, by view.
@@ -41,7 +43,7 @@ def top_terms(model, n_terms: int = 10, *, relevance: float = 0.6) -> dict[str, 
     return tops
 
 
-def summarise_topics(
+def summarize_topics(
     model, n_terms: int = 10, *, views: Sequence[str] | None = None, relevance: float = 0.6
 ) -> list[dict[str, Any]]:
     """The topics of a model or classifier as plain data, the largest first.
@@ -66,11 +68,11 @@ def summarise_topics(
     --------
     >>> from coview import PLSA, Views
     >>> views = Views([[6, 2, 0], [5, 1, 0], [0, 0, 5]], features=["ball", "goal", "vote"])
-    >>> found = summarise_topics(PLSA(n_components=2, random_state=0).fit(views), 2)
+    >>> found = summarize_topics(PLSA(n_components=2, random_state=0).fit(views), 2)
     >>> [(topic["documents"], topic["terms"]["X"]) for topic in found]
     [(2, ['ball', 'goal']), (1, ['vote'])]
     """
-    inner = getattr(model, "model_", model)
+    inner = topic_model(model)
     unknown = [name for name in views or () if name not in inner.view_names_]
     if unknown:
         raise ValueError(

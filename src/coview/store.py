@@ -262,6 +262,11 @@ def unpack_texts(blob: np.ndarray, ends: np.ndarray) -> list[str]:
     return [data[a:b].decode() for a, b in pairwise(bounds)]
 
 
+def renamed(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return values with today's names for those that early files call otherwise, {old: new}."""
+    return {names.get(name, name): value for name, value in values.items()}
+
+
 def fingerprint(arrays: Iterable[np.ndarray], *texts: str) -> str:
     """One SHA-256 of arrays and texts, in order: tells whether two things are the same."""
     digest = hashlib.sha256("\0".join(texts).encode())

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
-    pass
+    import numpy as np
 
 
 def show(name: object, width: int = 60) -> str:

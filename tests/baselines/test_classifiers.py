@@ -49,7 +49,7 @@ def test_a_document_is_classified_by_the_views_it_has(views, few):
     np.testing.assert_allclose(empty[0], model.class_prior_)
 
 
-def test_a_class_without_a_labelled_document_in_a_view_is_left_to_the_others():
+def test_a_class_without_a_labeled_document_in_a_view_is_left_to_the_others():
     present = np.array([[1, 1], [1, 0], [1, 1]], bool)
     views = Views({"a": [[3, 0], [0, 3], [0, 3]], "b": [[2, 1], [0, 0], [2, 1]]}, present=present)
     model = NaiveBayesViews(combine="mean").fit(views, [0, 1, -1])
@@ -75,7 +75,7 @@ def test_co_training_is_that_of_explicit_loops(views, few, n_rounds):
     assert model.n_iter_ == n_rounds
 
 
-def test_co_training_ends_when_all_are_labelled(views, few):
+def test_co_training_ends_when_all_are_labeled(views, few):
     model = CoTraining(pool_size=150, n_added=40, random_state=0).fit(views, few)
     assert (model.taught_ >= 0).all()
     assert model.n_iter_ < 30

@@ -163,7 +163,7 @@ def test_classifiers_take_any_labels_and_need_one(name, views):
     assert model.classes_.tolist() == ["x", "y", "z"]
     assert (model.labels_ == texts).mean() > 0.85
     np.testing.assert_allclose(model.predict_proba(views).sum(axis=1), 1)
-    with pytest.raises(ValueError, match="No document is labelled"):
+    with pytest.raises(ValueError, match="No document is labeled"):
         make(name).fit(views, np.full(90, -1))
     with pytest.raises(ValueError, match="needs y"):
         make(name).fit(views, None)

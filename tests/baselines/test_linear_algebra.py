@@ -1,4 +1,4 @@
-"""CCA, co-regularised spectral clustering and MVC against dense matrices and loops."""
+"""CCA, co-regularized spectral clustering and MVC against dense matrices and loops."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ DIVERGENCES = ["i_divergence", "euclidean"]
 
 @pytest.fixture
 def parts(rng):
-    """Three centred matrices that share two directions."""
+    """Three centered matrices that share two directions."""
     shared = rng.standard_normal((60, 2))
     raw = [
         shared @ rng.standard_normal((2, r)) + 0.5 * rng.standard_normal((60, r)) for r in (5, 4, 6)
@@ -95,19 +95,19 @@ def test_semantic_vectors_find_documents_of_the_class_across_views():
     text = model.transform({"text": test["text"]})
     image = model.transform({"image": test["image"]})
     assert text.shape == (100, 3)
-    centre = model.means_["text"], model.means_["image"]
-    scores = similarity(text, image, kind="correlation", centre=centre)
+    center = model.means_["text"], model.means_["image"]
+    scores = similarity(text, image, metric="correlation", center=center)
     assert mean_average_precision(scores, test.labels, test.labels) > 0.9
     np.testing.assert_allclose(model.transform(test), (text + image) / 2)
 
 
-# --- co-regularised spectral clustering --------------------------------------------------------
+# --- co-regularized spectral clustering --------------------------------------------------------
 
 
 @pytest.fixture
 def sims(rng):
-    centres = rng.standard_normal((3, 4)) * 2
-    points = [centres[np.arange(24) % 3] + rng.standard_normal((24, 4)) for _ in range(3)]
+    centers = rng.standard_normal((3, 4)) * 2
+    points = [centers[np.arange(24) % 3] + rng.standard_normal((24, 4)) for _ in range(3)]
     return [naive.gaussian_similarity(p) for p in points]
 
 

@@ -36,7 +36,7 @@ def test_semantic_matching_searches_pictures_with_text(papers_data):
     train, test = views[~is_test], views[is_test]
     model = BASELINES["scm"](10, 0).fit(train, train.labels)
     text, image = (model.transform({n: test[n]}) for n in test.names)
-    centre = tuple(model.means_[n] for n in test.names)
-    scores = similarity(text, image, kind="correlation", centre=centre)
+    center = tuple(model.means_[n] for n in test.names)
+    scores = similarity(text, image, metric="correlation", center=center)
     chance = mean_average_precision(scores[::-1], test.labels, test.labels)
     assert mean_average_precision(scores, test.labels, test.labels) > 0.2 > 1.5 * chance

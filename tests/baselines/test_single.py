@@ -76,7 +76,7 @@ def test_the_oracle_chooses_by_labels_and_says_so(noisy):
         BestView(KMeansViews(3), oracle=True).fit(noisy)
 
 
-def test_the_oracle_leaves_unlabelled_documents_out(noisy):
+def test_the_oracle_leaves_unlabeled_documents_out(noisy):
     few = np.where(np.arange(120) < 40, noisy.labels, -1)
     best = BestView(KMeansViews(3, random_state=0), oracle=True).fit(noisy, few)
     labels = best.view_labels_["c"]

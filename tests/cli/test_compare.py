@@ -161,7 +161,7 @@ def test_labels_are_drawn_as_asked(folder):
 def test_accuracy_is_drawn_against_the_share_of_labels(folder, tmp_path):
     pytest.importorskip("matplotlib")
     compare(folder, *QUICK, "--plot", tmp_path / "r.svg")
-    assert "labelled documents in %" in (tmp_path / "r.svg").read_text()
+    assert "labeled documents in %" in (tmp_path / "r.svg").read_text()
 
 
 def test_a_measure_is_drawn_against_what_the_plan_varies(folder, tmp_path):

@@ -184,7 +184,7 @@ def test_an_index_answers_only_what_it_was_made_for(table, model):
     working(*args, "--in", "de")
     working(*args)
     assert "made with --in de" in failing(2, *args, "--in", "en")
-    assert "made with --kind hellinger" in failing(2, *args, "--kind", "cosine")
+    assert "made with --metric hellinger" in failing(2, *args, "--metric", "cosine")
     assert "leave out --among" in failing(2, *args, "--among", table, "--id", "id")
 
 

@@ -73,7 +73,7 @@ def test_a_table_of_texts_in_two_languages_with_empty_cells(tmp_path):
 
 
 def draw(kind, rng):
-    """A picture of 96 x 96 dots: stripes, squares or discs, in colours of their own."""
+    """A picture of 96 x 96 dots: stripes, squares or discs, in colors of their own."""
     image = np.full((96, 96, 3), (30, 30, 30), np.uint8)
     y, x = np.mgrid[:96, :96]
     if kind == "stripes":

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coview import LinkPLSA, TopicClassifier, Views
-from coview.compare import Entry, Plan, draw_labelled, draw_test, run
+from coview.compare import Entry, Plan, draw_labeled, draw_test, run
 from coview.compare.inputs import Preparation
 from coview.metrics import mean_average_precision, similarity
 from tests.compare.helpers import QUICK, given, small_views
@@ -87,14 +87,14 @@ def test_classification_is_measured_on_the_hidden_documents_alone():
     plan = Plan(["small"], [LINK], task="classify", label_rates=[0.2], seeds=[3])
     found = only(plan)
     views = small_views()
-    shown = draw_labelled(views.labels, 0.2, seed=3)
+    shown = draw_labeled(views.labels, 0.2, seed=3)
     few = np.full(len(views), -1)
     few[shown] = views.labels[shown]
     by_hand = TopicClassifier(LinkPLSA(random_state=3, **QUICK)).fit(views, few)
     hidden = np.setdiff1d(np.arange(len(views)), shown)
     expected = (by_hand.labels_[hidden] == views.labels[hidden]).mean()
     assert found.value("accuracy") == pytest.approx(expected)
-    assert found.value("labelled") == 12
+    assert found.value("labeled") == 12
 
 
 def test_every_model_gets_the_same_labels():
@@ -129,18 +129,18 @@ def test_a_model_that_is_not_for_the_task_says_so(model, task, words):
     assert words in found.error
 
 
-def test_a_search_folds_each_view_in_on_its_own_and_centres_by_the_training_documents():
+def test_a_search_folds_each_view_in_on_its_own_and_centers_by_the_training_documents():
     found = only(Plan(["small"], [LINK], task="retrieve", seeds=[2]))
     views = small_views()
     is_test = draw_test(len(views), 0.25, seed=2)
     train, test = views[np.flatnonzero(~is_test)], views[np.flatnonzero(is_test)]
     model = LinkPLSA(3, random_state=2, **QUICK).fit(train)
-    mixtures, centres = (
+    mixtures, centers = (
         [np.asarray(model.transform(part.select(v)), float) for v in ("text", "image")]
         for part in (test, train)
     )
-    centre = [c.mean(axis=0) for c in centres]
-    scores = similarity(*mixtures, kind="correlation", centre=centre)
+    center = [c.mean(axis=0) for c in centers]
+    scores = similarity(*mixtures, metric="correlation", center=center)
     expected = mean_average_precision(scores, test.labels, test.labels, kind="first_ten")
     assert found.value("map_first_ten", "text->image") == pytest.approx(expected)
     assert found.documents == len(train)

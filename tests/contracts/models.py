@@ -37,7 +37,7 @@ MODELS = [
     Entry(PLSA, one_view=True),
     Entry(DualPLSA, (("n_feature_topics", 4),), one_view=True),
     Entry(LTM, one_view=True, monotone=False),
-    Entry(LTM, (("monotone", True),), one_view=True),
+    Entry(LTM, (("step", "safe"),), one_view=True),
     Entry(LinkPLSA),
     Entry(VotedPLSA),
     Entry(PairwiseCoPLSA, (("pair_fraction", 1.0),)),  # all pairs: a sample depends on the order

@@ -142,7 +142,7 @@ def test_no_label_at_all_is_unsupervised_to_the_bit(entry, views):
     assert_same_bits(entry().fit(views), entry().fit(views, labels=np.full(len(views), -1)))
 
 
-def test_all_documents_labelled(entry, views):
+def test_all_documents_labeled(entry, views):
     model = entry().fit(views, labels=views.labels)
     np.testing.assert_array_equal(model.labels_, views.labels)
     assert (model.predict(views) == views.labels).mean() > 0.8
@@ -291,7 +291,7 @@ def test_fitting_again_forgets_the_first_fit(entry, views):
     model = entry(assign="kmeans").fit(views[:40])
     model.set_params(assign="argmax").fit(views)
     assert_same_bits(model, entry().fit(views))
-    assert not hasattr(model, "topic_centres_")
+    assert not hasattr(model, "topic_centers_")
 
 
 def test_a_failing_fit_leaves_the_fitted_state(entry, views):

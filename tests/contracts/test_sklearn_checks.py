@@ -16,8 +16,8 @@ PARAMS = {"random_state": 0, "max_iter": 300, "tol": 1e-3, "n_components": 4}
 # for all models but MGGM, which adds a start of its own: it is checked with LinkPLSA and MGGM.
 ESTIMATORS = [entry.cls(**dict(entry.options), **PARAMS, init="random") for entry in MODELS]
 ESTIMATORS += [LinkPLSA(**PARAMS), MGGM(**PARAMS, n_feature_topics=4)]
-# one check has the classes -1 and 1, which by default would be "unlabelled" and one class
-ESTIMATORS.append(TopicClassifier(MODELS[0].cls(**PARAMS), unlabelled=None))
+# one check has the classes -1 and 1, which by default would be "unlabeled" and one class
+ESTIMATORS.append(TopicClassifier(MODELS[0].cls(**PARAMS), unlabeled=None))
 
 
 @parametrize_with_checks(ESTIMATORS)

@@ -200,7 +200,9 @@ def test_a_classifier_can_be_resumed(views, tmp_path, broken_off):
     broken_off(10_000)
     again = Checkpoint(tmp_path / "run", resume=True)
     resumed = TopicClassifier(make("link")).fit(views, views.labels, checkpoint=again)
-    assert_same(resumed.model_, TopicClassifier(make("link")).fit(views, views.labels).model_)
+    assert_same(
+        resumed.estimator_, TopicClassifier(make("link")).fit(views, views.labels).estimator_
+    )
 
 
 def test_a_checkpoint_tells_how_far_it_has_come(views, tmp_path, broken_off):

@@ -7,9 +7,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from coview import PLSA, LinkPLSA
-from coview.assign import nearest_centre, topic_centres
+from coview.assign import nearest_center, topic_centers
 from coview.em import starts
-from coview.em.starts import calm_kmeans
+from coview.em.starts import deterministic_kmeans
 
 
 @pytest.mark.parametrize("init", ["spectral", "spectral_sum"])
@@ -48,10 +48,10 @@ def test_fewer_distinct_documents_than_topics_are_no_matter(init):
 def test_mixtures_that_differ_in_their_last_digits_are_no_matter():
     theta = np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 20, axis=0)
     theta[:, 2] = np.arange(40) * 1e-17
-    centres = topic_centres(theta, seed=0)
-    np.testing.assert_array_equal(nearest_centre(theta, centres), np.repeat([0, 1], 20))
+    centers = topic_centers(theta, seed=0)
+    np.testing.assert_array_equal(nearest_center(theta, centers), np.repeat([0, 1], 20))
 
 
 def test_other_warnings_of_kmeans_are_heard():
-    with calm_kmeans(), pytest.warns(ConvergenceWarning, match="something else"):
+    with deterministic_kmeans(), pytest.warns(ConvergenceWarning, match="something else"):
         warnings.warn("something else", ConvergenceWarning, stacklevel=1)

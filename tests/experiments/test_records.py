@@ -112,9 +112,9 @@ def test_runs_that_failed_are_kept_with_their_error(tmp_path):
     assert [run.error for run in found.failures] == ["MemoryError"]
 
 
-def test_004_counts_the_labelled_documents_as_right_where_it_says_so():
+def test_004_counts_the_labeled_documents_as_right_where_it_says_so():
     paper = load_paper(folder_of("004"))
-    values = {"": {"accuracy": 0.9, "labelled": 10}}
+    values = {"": {"accuracy": 0.9, "labeled": 10}}
     run = Run("Cornell", "mvplsa", "MVPLSA", {}, 0, 0.05, values, settings={"plan": "uniform"})
     found = paper.derive(Results((replace(run, documents=200),)))
     assert [r.settings["plan"] for r in found.runs] == ["uniform", "uniform, all documents"]

@@ -1,4 +1,4 @@
-"""Neighbour graphs against brute force in every corner, the index, graphs that are given, sums."""
+"""Neighbor graphs against brute force in every corner, the index, graphs that are given, sums."""
 
 import sys
 import tracemalloc
@@ -42,7 +42,7 @@ def same(graph, expected):
 
 @kinds
 @pytest.mark.parametrize("p", [1, 2, 5, 49, 80])
-def test_neighbours_are_those_of_brute_force(rng, kind, p):
+def test_neighbors_are_those_of_brute_force(rng, kind, p):
     points = points_of(kind, rng)
     same(knn_graph(sp.csr_array(points), p), ltm.knn_graph(points, p))
 
@@ -66,7 +66,7 @@ def test_so_it_is_where_all_but_one_or_none_have_it(rng, present):
     assert knn_graph(rng.random((6, 3)), 2, present=mask).nnz == 0
 
 
-def test_more_duplicates_than_neighbours_are_joined_by_index():
+def test_more_duplicates_than_neighbors_are_joined_by_index():
     points = np.zeros((2000, 3))
     graph = knn_graph(points + 1.0, 5)
     assert graph[[1000]].indices.tolist() == [0, 1, 2, 3, 4]
@@ -173,7 +173,7 @@ def test_wrong_options_are_refused(options, match):
 
 
 class FakeIndex:
-    """All neighbours in reverse order, with the point itself and places that hold nothing."""
+    """All neighbors in reverse order, with the point itself and places that hold nothing."""
 
     calls: list = []  # noqa: RUF012
 
@@ -241,7 +241,7 @@ def text_like(rng, n_docs, n_terms=2000, n_topics=12):
     return sp.csr_array(rng.multinomial(1 + rng.poisson(60, n_docs), p_w_d).astype(float))
 
 
-def test_the_real_index_finds_nine_neighbours_in_ten_and_the_same_each_time(rng):
+def test_the_real_index_finds_nine_neighbors_in_ten_and_the_same_each_time(rng):
     """One test, since the index compiles for half a minute in each process that uses it."""
     pytest.importorskip("pynndescent", reason="the extra coview[graph] is not installed")
     text = text_like(rng, 3000)

@@ -29,7 +29,7 @@ def test_the_textbook_example_has_the_published_scores():
     assert clustering_accuracy(BOOK_TRUE, BOOK_PRED) == pytest.approx(12 / 17)
 
 
-def test_the_two_normalisers_differ_and_are_named():
+def test_the_two_normalizers_differ_and_are_named():
     true, pred = [0, 0, 1, 1], [0, 1, 2, 3]  # entropies log 2 and log 4, information log 2
     assert nmi_max(true, pred) == pytest.approx(1 / 2)
     assert nmi_mean(true, pred) == pytest.approx(2 / 3)
@@ -60,7 +60,7 @@ SCORES = [clustering_accuracy, nmi_max, nmi_mean, purity, pairwise_f, adjusted_r
 
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("pair", [([0, 0, 1], [0, 1]), ([], []), ([[0, 1]], [[0, 1]])])
-def test_labellings_of_different_documents_or_none_are_refused(score, pair):
+def test_labelings_of_different_documents_or_none_are_refused(score, pair):
     with pytest.raises(ValueError, match="one entry for each of the same documents"):
         score(*pair)
 

@@ -32,16 +32,16 @@ def test_similarities(rng):
     a, b = rng.dirichlet(np.ones(5), 7), rng.dirichlet(np.ones(5), 9)
     hellinger = [[np.sum(np.sqrt(x * y)) for y in b] for x in a]
     cosine = [[x @ y / np.sqrt(x @ x * (y @ y)) for y in b] for x in a]
-    centred = [[np.corrcoef(x, y)[0, 1] for y in b] for x in a]
+    centered = [[np.corrcoef(x, y)[0, 1] for y in b] for x in a]
     np.testing.assert_allclose(similarity(a, b), hellinger)
-    np.testing.assert_allclose(similarity(a, b, kind="cosine"), cosine)
+    np.testing.assert_allclose(similarity(a, b, metric="cosine"), cosine)
     flat = (np.full(5, 0.2), np.full(5, 0.2))  # the mean over topics: Pearson's correlation
-    np.testing.assert_allclose(similarity(a, b, kind="correlation", centre=flat), centred)
+    np.testing.assert_allclose(similarity(a, b, metric="correlation", center=flat), centered)
 
 
 def test_a_mixture_equal_to_the_mean_is_similar_to_nothing():
     a = np.full((2, 4), 0.25)
-    assert (similarity(a, a, kind="correlation") == 0).all()
+    assert (similarity(a, a, metric="correlation") == 0).all()
 
 
 def test_ranks_count_ties_half():
@@ -52,14 +52,14 @@ def test_ranks_count_ties_half():
 def test_whole_numbers_are_compared_like_others():
     rows = np.array([[1, 0], [1, 1]])
     for kind in ("hellinger", "cosine", "correlation", "jensen-shannon"):
-        expected = similarity(rows.astype(float), rows.astype(float), kind=kind)
-        np.testing.assert_array_equal(similarity(rows.tolist(), rows, kind=kind), expected)
+        expected = similarity(rows.astype(float), rows.astype(float), metric=kind)
+        np.testing.assert_array_equal(similarity(rows.tolist(), rows, metric=kind), expected)
 
 
 def test_a_row_of_zeros_is_similar_to_nothing():
     rows = np.array([[0.0, 0.0], [0.5, 0.5]])
     for kind in ("hellinger", "cosine", "jensen-shannon"):
-        assert similarity(rows, rows, kind=kind).round(12).tolist() == [[0, 0], [0, 1]]
+        assert similarity(rows, rows, metric=kind).round(12).tolist() == [[0, 0], [0, 1]]
 
 
 def test_what_is_no_mixture_is_named():
@@ -67,7 +67,7 @@ def test_what_is_no_mixture_is_named():
     for bad in (np.nan, -0.1):
         with pytest.raises(ValueError, match=r"gallery must be finite.*row 0, column 1"):
             similarity(good, np.array([[0.5, bad]]))
-    assert similarity(good, np.array([[0.5, -0.5]]), kind="cosine") == pytest.approx(0)
+    assert similarity(good, np.array([[0.5, -0.5]]), metric="cosine") == pytest.approx(0)
     with pytest.raises(ValueError, match=r"\(1, 2\) and \(1, 3\)"):
         similarity(good, np.ones((1, 3)))
 

@@ -47,7 +47,7 @@ def test_the_scale_of_the_counts_plays_no_part(views, divergence):
     assert b.objective_ == pytest.approx(5 * a.objective_)
 
 
-def test_the_absolute_scale_is_the_papers_lambda_on_normalised_documents(views):
+def test_the_absolute_scale_is_the_papers_lambda_on_normalized_documents(views):
     normal = {n: m / np.asarray(m.sum(axis=1)).reshape(-1, 1) for n, m in views.matrices.items()}
     options = {"init": views.labels, "strength": 0.7, "view_weights": [1, 1], "scaling": None}
     by_mass = DivergenceCoPLSA(3, **options, **FIXED).fit(normal)

@@ -31,7 +31,7 @@ def test_mggm_without_strength_is_mvplsa(views):
     np.testing.assert_allclose(a.doc_topic_, b.doc_topic_, atol=1e-9)
 
 
-def test_a_graph_of_ones_own_draws_neighbours_together(views):
+def test_a_graph_of_ones_own_draws_neighbors_together(views):
     one = views.select("view_0")
     same = sp.csr_array((views.labels[:, None] == views.labels).astype(float))
     same.setdiag(0)
@@ -116,19 +116,19 @@ def test_without_strength_no_graph_is_reported(views):
     assert model.graph_weights_["view_1"] == pytest.approx(1)
 
 
-@pytest.mark.parametrize("monotone", [False, True])
-def test_the_trace_has_both_values_around_a_refresh(views, monotone):
-    trace = MGGM(3, 5, monotone=monotone, init=views.labels, **FIXED).fit(views).trace_
+@pytest.mark.parametrize("step", ["paper", "safe"])
+def test_the_trace_has_both_values_around_a_refresh(views, step):
+    trace = MGGM(3, 5, step=step, init=views.labels, **FIXED).fit(views).trace_
     assert (trace.carried_penalty != trace.penalty).any()
     before = np.r_[trace.start_objective, trace.objective[:-1]]
     after = trace.log_likelihood.sum(axis=1) - trace.carried_penalty
-    if monotone:
+    if step == "safe":
         assert (after - before).min() >= -1e-9 * abs(trace.objective[-1])
 
 
 @pytest.mark.parametrize("model", [LTM, MGGM])
-@pytest.mark.parametrize("monotone", [False, True])
-def test_threads_share_the_solve_and_change_no_bit(monkeypatch, model, monotone):
+@pytest.mark.parametrize("step", ["paper", "safe"])
+def test_threads_share_the_solve_and_change_no_bit(monkeypatch, model, step):
     views = make_views(600, 20, [60], doc_length=30, random_state=0)  # three groups of topics
     solving, in_threads = [], smoothness._in_threads
 
@@ -137,7 +137,7 @@ def test_threads_share_the_solve_and_change_no_bit(monkeypatch, model, monotone)
         return in_threads(function, items, n_threads)
 
     monkeypatch.setattr(smoothness, "_in_threads", spy)
-    options = {"init": views.labels, "monotone": monotone, **FIXED, "dtype": "float32"}
+    options = {"init": views.labels, "step": step, **FIXED, "dtype": "float32"}
     one, *others = (model(20, n_jobs=n, **options).fit(views) for n in (1, 2, 4))
     assert set(solving) == {(3, 1), (3, 2), (3, 4)}
     for other in others:
@@ -145,7 +145,7 @@ def test_threads_share_the_solve_and_change_no_bit(monkeypatch, model, monotone)
         np.testing.assert_array_equal(other.doc_topic_, one.doc_topic_)
 
 
-def test_the_divergence_between_neighbours_is_in_the_trace(views):
+def test_the_divergence_between_neighbors_is_in_the_trace(views):
     model = LTM(3, init=views.labels, n_neighbors=3, **FIXED).fit(views.select("view_0"))
     assert model.trace_.roughness.shape == model.trace_.penalty.shape
     assert np.isfinite(model.trace_.roughness).all()
@@ -161,7 +161,7 @@ def test_a_pin_beside_another_topic_makes_it_infinite(views):
     assert np.isfinite(model.trace_.penalty).all()
 
 
-def test_pinned_documents_pull_their_neighbours(views):
+def test_pinned_documents_pull_their_neighbors(views):
     path = sp.diags_array([np.ones(89), np.ones(89)], offsets=[-1, 1], format="csr")
     labels = np.full(90, -1)
     labels[0], labels[89] = 0, 1
@@ -217,7 +217,7 @@ def test_a_graph_without_edges_is_refused(views):
         ({"n_neighbors": 0}, "n_neighbors must be"),
         ({"exponent": 1.0}, "exponent must be"),
         ({"exponent": 0.0}, "exponent must be"),
-        ({"monotone": "yes"}, "monotone must be"),
+        ({"step": "yes"}, "step must be"),
         ({"n_feature_topics": 0}, "n_feature_topics must be"),
         ({"n_feature_topics": {"view_0": 2.5}}, "n_feature_topics must be"),
         ({"graphs": {"view_0": np.ones((3, 3))}}, "'view_0' must have .* shape"),

@@ -1,4 +1,4 @@
-"""Pictures as counts of visual words and of colours; damage and absurd sizes are refused."""
+"""Pictures as counts of visual words and of colors; damage and absurd sizes are refused."""
 
 import colorsys
 import struct
@@ -11,40 +11,40 @@ from threadpoolctl import threadpool_limits
 from coview import DataWarning, Views
 from coview.reading import images as images_module
 from coview.reading.image_files import MAX_PIXELS, picture_size, read_picture
-from coview.reading.images import ImageColourRecipe, ImageWordsRecipe, image_views
+from coview.reading.images import ImageColorRecipe, ImageWordsRecipe, image_views
 from coview.reading.recipes import recipe_class
 
 cv2 = pytest.importorskip("cv2")
 
-COLOURS = {"red": (220, 30, 20), "green": (20, 200, 60), "blue": (20, 80, 230)}
+COLORS = {"red": (220, 30, 20), "green": (20, 200, 60), "blue": (20, 80, 230)}
 
 
-def stripes(rng, colour=(255, 255, 255), size=96):
+def stripes(rng, color=(255, 255, 255), size=96):
     """Dashes on a slant."""
     y, x = np.mgrid[:size, :size]
     dashes = np.sin((x + 2 * y) * rng.uniform(0.3, 0.4)) * (x // 16 % 2)
-    return drawn(rng, dashes, colour)
+    return drawn(rng, dashes, color)
 
 
-def blobs(rng, colour=(255, 255, 255), size=96):
+def blobs(rng, color=(255, 255, 255), size=96):
     y, x = np.mgrid[:size, :size]
     spots = np.zeros((size, size))
     for _ in range(12):
         a, b = rng.uniform(8, size - 8, 2)
         spots += np.exp(-((x - a) ** 2 + (y - b) ** 2) / rng.uniform(10, 40))
-    return drawn(rng, 2 * spots - 1, colour)
+    return drawn(rng, 2 * spots - 1, color)
 
 
-def checker(rng, colour=(255, 255, 255), size=96):
+def checker(rng, color=(255, 255, 255), size=96):
     cell = rng.integers(9, 13)
     y, x = np.mgrid[:size, :size] // cell
-    return drawn(rng, 2.0 * ((x + y) % 2) - 1, colour)
+    return drawn(rng, 2.0 * ((x + y) % 2) - 1, color)
 
 
-def drawn(rng, shade, colour):
-    """A pattern from -1 to 1 in one colour, with a little noise."""
+def drawn(rng, shade, color):
+    """A pattern from -1 to 1 in one color, with a little noise."""
     light = np.clip(0.55 + 0.4 * shade + 0.02 * rng.standard_normal(shade.shape), 0, 1)
-    return (light[:, :, None] * np.array(colour)).astype(np.uint8)
+    return (light[:, :, None] * np.array(color)).astype(np.uint8)
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +69,14 @@ def save(path, picture):
 # -- visual words ---------------------------------------------------------------------------------
 
 
-def test_words_are_counts_of_the_nearest_centres(pictures, parts):
-    counts, centres = parts["data"]["image"].toarray(), parts["recipes"]["image"].centres
+def test_words_are_counts_of_the_nearest_centers(pictures, parts):
+    counts, centers = parts["data"]["image"].toarray(), parts["recipes"]["image"].centers
     for picture, row in zip(pictures[::7], counts[::7], strict=True):
-        grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
-        expected = np.zeros(len(centres))
-        for descriptor in cv2.SIFT_create().detectAndCompute(grey, None)[1]:
+        gray = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
+        expected = np.zeros(len(centers))
+        for descriptor in cv2.SIFT_create().detectAndCompute(gray, None)[1]:
             root = np.sqrt(descriptor / descriptor.sum())
-            expected[((root - centres) ** 2).sum(axis=1).argmin()] += 1
+            expected[((root - centers) ** 2).sum(axis=1).argmin()] += 1
         np.testing.assert_array_equal(row, expected)
 
 
@@ -99,8 +99,8 @@ def test_the_same_seed_gives_the_same_bits_whatever_the_threads(pictures, parts)
 
 def test_another_seed_gives_another_vocabulary(pictures, parts):
     other = image_views(pictures, n_words=40, sample=3000, random_state=1)
-    centres = other["recipes"]["image"].centres
-    assert not np.array_equal(centres, parts["recipes"]["image"].centres)
+    centers = other["recipes"]["image"].centers
+    assert not np.array_equal(centers, parts["recipes"]["image"].centers)
 
 
 def test_a_picture_alone_is_counted_as_among_others(pictures, parts):
@@ -111,7 +111,7 @@ def test_a_picture_alone_is_counted_as_among_others(pictures, parts):
 
 
 def test_only_the_strongest_keypoints_are_taken(pictures):
-    parts = image_views(pictures[:10], n_words=5, max_descriptors=7, colour=False)
+    parts = image_views(pictures[:10], n_words=5, max_descriptors=7, color=False)
     assert parts["data"]["image"].sum(axis=1).max() == 7
 
 
@@ -131,7 +131,7 @@ def test_the_sample_has_the_size_asked_for_and_knows_every_picture(pictures):
 
 def test_fewer_descriptors_than_words_make_fewer_words(pictures):
     with pytest.warns(DataWarning, match=r"different descriptors: as many .* instead of 5,000"):
-        parts = image_views(pictures[:2], n_words=5000, colour=False)
+        parts = image_views(pictures[:2], n_words=5000, color=False)
     counts = parts["data"]["image"]
     assert counts.shape[1] == len(parts["features"]["image"]) < 5000
     assert (counts.sum(axis=0) > 0).all()
@@ -169,7 +169,7 @@ def test_progress_counts_both_passes(pictures):
     ("options", "message"),
     [
         ({"n_words": -1}, "n_words must be an integer"),
-        ({"n_words": 0, "colour": False}, "leaves no view"),
+        ({"n_words": 0, "color": False}, "leaves no view"),
         ({"max_side": 0}, "max_side must be"),
         ({"sample": 0}, "sample must be"),
     ],
@@ -184,23 +184,23 @@ def test_no_picture_at_all_is_an_error():
         image_views([None, ""])
 
 
-# -- colours --------------------------------------------------------------------------------------
+# -- colors --------------------------------------------------------------------------------------
 
 
-def test_colours_fall_into_bins_of_their_name():
-    for name, colour in COLOURS.items():
+def test_colors_fall_into_bins_of_their_name():
+    for name, color in COLORS.items():
         (counts,), _ = images_module._count(
-            [np.full((9, 9, 3), colour, np.uint8)], [ImageColourRecipe("image")]
+            [np.full((9, 9, 3), color, np.uint8)], [ImageColorRecipe("image")]
         )
-        features = ImageColourRecipe("image").features
+        features = ImageColorRecipe("image").features
         assert features[counts.indices[0]].startswith(name)
         assert counts.data.tolist() == [1000]
 
 
 def test_bins_agree_with_another_conversion(rng):
     picture = rng.integers(0, 256, (40, 40, 3), dtype=np.uint8)
-    features = ImageColourRecipe("image").features
-    bins = images_module._colour_bins(picture)
+    features = ImageColorRecipe("image").features
+    bins = images_module._color_bins(picture)
     same = 0
     for (r, g, b), found in zip(picture.reshape(-1, 3).tolist(), bins, strict=True):
         hue, saturation, value = colorsys.rgb_to_hsv(r / 255, g / 255, b / 255)
@@ -214,16 +214,16 @@ def test_bins_agree_with_another_conversion(rng):
     assert same / len(bins) > 0.97  # hue and saturation are whole numbers in one of the two
 
 
-def test_greys_have_bins_of_their_own():
+def test_grays_have_bins_of_their_own():
     shades = np.array([[0, 100, 255]], np.uint8)
-    counts, _ = ImageColourRecipe("image").counts([shades])
-    features = ImageColourRecipe("image").features
+    counts, _ = ImageColorRecipe("image").counts([shades])
+    features = ImageColorRecipe("image").features
     assert features[counts.indices].tolist() == ["grey 0", "grey 3", "grey 7"]
 
 
-def test_colours_do_not_depend_on_the_size_and_sum_to_a_thousand(pictures):
+def test_colors_do_not_depend_on_the_size_and_sum_to_a_thousand(pictures):
     large = [cv2.resize(p, (192, 192), interpolation=cv2.INTER_NEAREST) for p in pictures[:5]]
-    recipe = ImageColourRecipe("image")
+    recipe = ImageColorRecipe("image")
     small_counts, large_counts = recipe.counts(pictures[:5])[0], recipe.counts(large)[0]
     assert (small_counts.sum(axis=1) == 1000).all()
     np.testing.assert_array_equal(small_counts.toarray(), large_counts.toarray())
@@ -255,13 +255,13 @@ def test_damaged_recipes_are_refused(parts):
     settings, arrays = parts["recipes"]["image"].as_data()
     features = parts["features"]["image"]
     with pytest.raises(ValueError, match=r"shape \(40, 128\); found the shape \(39, 128\)"):
-        ImageWordsRecipe.from_data(settings, {"centres": arrays["centres"][1:]}, features)
+        ImageWordsRecipe.from_data(settings, {"centers": arrays["centers"][1:]}, features)
     with pytest.raises(ValueError, match="finite"):
-        ImageWordsRecipe.from_data(settings, {"centres": arrays["centres"] * np.nan}, features)
+        ImageWordsRecipe.from_data(settings, {"centers": arrays["centers"] * np.nan}, features)
     with pytest.raises(ValueError, match="no descriptor 'other'"):
         ImageWordsRecipe.from_data({**settings, "descriptor": "other"}, arrays, features)
     with pytest.raises(ValueError, match="not the bins"):
-        ImageColourRecipe.from_data({"source": "a", "max_side": 5}, {}, features)
+        ImageColorRecipe.from_data({"source": "a", "max_side": 5}, {}, features)
 
 
 # -- files ----------------------------------------------------------------------------------------
@@ -359,7 +359,7 @@ def test_headers_of_every_kind_tell_the_size():
 )
 def test_arrays_that_are_no_pictures_are_named_by_their_number(array, pictures):
     with pytest.raises(ValueError, match=r"number 1 must be .* uint8"):
-        ImageColourRecipe("image").counts([pictures[0], array])
+        ImageColorRecipe("image").counts([pictures[0], array])
 
 
 # -- folders --------------------------------------------------------------------------------------
@@ -376,7 +376,7 @@ def album(pictures, tmp_path):
 
 def test_a_folder_gives_documents_in_the_order_of_names(album, pictures):
     views = Views.from_images(album, n_words=10, name="photo")
-    assert views.names == ("photo", "photo_colour")
+    assert views.names == ("photo", "photo_color")
     assert views.ids.tolist() == ["p00", "p02", "p11"]
     assert views.labels is None
     expected, _ = views.recipes["photo"].counts([pictures[0], pictures[2], pictures[11]])
@@ -414,12 +414,12 @@ def test_folders_without_pictures_are_named(tmp_path):
 
 
 def test_captions_beside_the_pictures_are_a_view(album):
-    (album / "p00.txt").write_text("grey stripes")
-    (album / "p11.txt").write_text("grey blobs", encoding="utf-8-sig")
+    (album / "p00.txt").write_text("gray stripes")
+    (album / "p11.txt").write_text("gray blobs", encoding="utf-8-sig")
     views = Views.from_images(album, n_words=0, name="photo", caption_name="words")
-    assert views.names == ("photo_colour", "words")
+    assert views.names == ("photo_color", "words")
     assert views.present[:, 1].tolist() == [True, False, True]
-    assert set(views.features["words"]) == {"grey", "stripes", "blobs"}
+    assert set(views.features["words"]) == {"gray", "stripes", "blobs"}
 
 
 def test_a_caption_in_another_encoding_is_named(album):
@@ -450,5 +450,5 @@ def test_captions_must_be_as_many_as_pictures(pictures):
 
 
 def test_a_caption_view_needs_a_name_of_its_own(pictures):
-    with pytest.raises(ValueError, match="Two views would be called 'image_colour'"):
-        Views.from_images(pictures[:1], captions=["word"], caption_name="image_colour", n_words=0)
+    with pytest.raises(ValueError, match="Two views would be called 'image_color'"):
+        Views.from_images(pictures[:1], captions=["word"], caption_name="image_color", n_words=0)

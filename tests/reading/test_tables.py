@@ -239,7 +239,7 @@ def test_an_unknown_column_is_refused_with_the_columns_and_a_close_one(tmp_path)
             Views.from_table(path, text="en", label="kin")
 
 
-def test_another_delimiter_is_recognised_in_the_header(tmp_path):
+def test_another_delimiter_is_recognized_in_the_header(tmp_path):
     path = write_csv(tmp_path / "t.csv", [{"x": "cat", "y": "dog"}], delimiter=";")
     with pytest.raises(ValueError, match=r"no column 'x'.* Perhaps delimiter=';' is needed"):
         Views.from_table(path, text="x")

@@ -90,7 +90,7 @@ def test_a_few_thai_words_are_accepted():
     assert "กรุงเทพ" in views.features["text"]
 
 
-def test_a_vectoriser_reads_scripts_that_part_no_words():
+def test_a_vectorizer_reads_scripts_that_part_no_words():
     chars = CountVectorizer(analyzer="char", ngram_range=(2, 2))
     views = Views.from_texts({"th": ["สวัสดี", "สวัส"]}, vectorizer=chars)
     assert views["th"].shape == (2, 5)
@@ -193,7 +193,7 @@ def test_options_without_a_meaning_are_refused(options, match):
         Views.from_texts({"en": ["a cat"]}, **options)
 
 
-def test_only_vectorisers_are_vectorisers():
+def test_only_vectorizers_are_vectorizers():
     with pytest.raises(TypeError, match="must be a CountVectorizer or a TfidfVectorizer"):
         Views.from_texts({"en": ["a cat"]}, vectorizer=str.split)
 
@@ -293,7 +293,7 @@ def test_a_counted_matrix_is_taken_over_by_views_without_a_copy():
     counter = TermCounter(str.split)
     counter.add("a b a")
     matrix = counter.finish("text", Limits()).matrix
-    kept = Views(counting.spread(matrix, np.array([True, False])))["X"]
+    kept = Views(counting.expand_rows(matrix, np.array([True, False])))["X"]
     assert matrix.indices.dtype == matrix.indptr.dtype == np.int32
     assert np.shares_memory(kept.indices, matrix.indices)
     assert np.shares_memory(kept.data, matrix.data)
@@ -396,7 +396,7 @@ def test_lists_of_tokens_are_counted_as_they_are():
         Views.from_texts({"en": [["a"], [1.5]]})
 
 
-# -- vectorisers and recipes ----------------------------------------------------------------------
+# -- vectorizers and recipes ----------------------------------------------------------------------
 
 TEXTS = ["the cat and the dog", "a dog", None, "İstanbul café 東京都"]
 
@@ -467,14 +467,14 @@ def test_new_cells_that_are_no_texts_are_refused_with_their_row():
         recipe.counts(["cat", b"dog"])
 
 
-def test_the_users_vectoriser_is_left_as_it_is():
+def test_the_users_vectorizer_is_left_as_it_is():
     mine = CountVectorizer(min_df=2)
     Views.from_texts({"en": ["cat", "cat"]}, vectorizer=mine)
     assert not hasattr(mine, "vocabulary_")
     assert mine.min_df == 2
 
 
-def test_each_view_may_have_a_vectoriser_of_its_own():
+def test_each_view_may_have_a_vectorizer_of_its_own():
     views = Views.from_texts(
         {"en": TEXTS, "raw": TEXTS}, vectorizer={"raw": TfidfVectorizer()}, min_df=2
     )
@@ -505,7 +505,7 @@ def test_classes_of_a_user_cannot_be_saved():
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"vectorizer": "os.system"}, "no vectoriser 'os.system'"),
+        ({"vectorizer": "os.system"}, "no vectorizer 'os.system'"),
         ({"parameters": {"tokenizer": "eval"}}, "no tokenizer 'eval'"),
         ({"parameters": {"secret": 1}}, "has no 'secret'"),
         ({"parameters": {"input": "filename"}}, "must be 'content'"),

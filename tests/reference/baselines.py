@@ -7,7 +7,7 @@ import scipy.linalg
 
 
 def canonical_correlations(A, B, q):
-    """Hotelling: the leading solutions of [0 C; C' 0] u = rho [CA 0; 0 CB] u, centred A and B.
+    """Hotelling: the leading solutions of [0 C; C' 0] u = rho [CA 0; 0 CB] u, centered A and B.
 
     Returns the weights of A and B (variates of variance one) and the correlations.
     """
@@ -34,7 +34,7 @@ def maxvar_projector_eigenvalues(parts, q, regularization=0.0):
 
 
 def gaussian_similarity(X):
-    """Kumar et al.: exp(-|x-y|^2 / 2 s^2), s the median distance, normalised by degrees."""
+    """Kumar et al.: exp(-|x-y|^2 / 2 s^2), s the median distance, normalized by degrees."""
     n = len(X)
     squared = np.array([[np.sum((X[i] - X[j]) ** 2) for j in range(n)] for i in range(n)])
     width = np.median([squared[i, j] for i in range(n) for j in range(i + 1, n)])
@@ -60,11 +60,11 @@ def coreg_pairwise(Ls, k, lam, n_rounds):
 def coreg_centroid(Ls, k, lam, n_rounds):
     """Kumar et al.: U_v of L_v + lam U* U*', then U* of sum_v U_v U_v'. U* comes last."""
     Us = [leading_vectors(L, k) for L in Ls]
-    centre = leading_vectors(sum(U @ U.T for U in Us), k)
+    center = leading_vectors(sum(U @ U.T for U in Us), k)
     for _ in range(n_rounds):
-        Us = [leading_vectors(L + lam * centre @ centre.T, k) for L in Ls]
-        centre = leading_vectors(sum(U @ U.T for U in Us), k)
-    return [*Us, centre]
+        Us = [leading_vectors(L + lam * center @ center.T, k) for L in Ls]
+        center = leading_vectors(sum(U @ U.T for U in Us), k)
+    return [*Us, center]
 
 
 def mapping_loss(As, present, weights, B, Ps, divergence):
@@ -130,7 +130,7 @@ def naive_bayes(X, codes, n_classes, alpha=1.0):
 
 
 def product_of_views(Xs, codes, n_classes, alpha=1.0):
-    """p(c) prod_v p(d|c,v), normalised: naive Bayes with views independent given the class."""
+    """p(c) prod_v p(d|c,v), normalized: naive Bayes with views independent given the class."""
     known = codes >= 0
     prior = np.array([(codes[known] == c).mean() for c in range(n_classes)])
     joint = np.tile(prior, (len(codes), 1))
@@ -140,7 +140,7 @@ def product_of_views(Xs, codes, n_classes, alpha=1.0):
 
 
 def co_training(Xs, codes, n_classes, order, quota, pool_size, n_rounds):
-    """Blum & Mitchell, for documents that have all views; `order` is that of the unlabelled."""
+    """Blum & Mitchell, for documents that have all views; `order` is that of the unlabeled."""
     taught, waiting = list(codes), list(order)
     for _ in range(n_rounds):
         pool = waiting[:pool_size]

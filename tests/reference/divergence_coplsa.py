@@ -4,7 +4,7 @@
 
 over the views a document has; D is "skl", "l2" or "l1" as defined before Eq. 1. `lam` is a number
 or a symmetric (V, V) matrix (`objective` and `divergence_coplsa` also take (D, V, V)). The paper
-normalises each document of X to one; here X is taken as it is.
+normalizes each document of X to one; here X is taken as it is.
 
 The H-step (10), for one view or for all views of a document at once, is solved by a generic
 interior-point method that knows none of the closed forms (11)-(13).
@@ -204,7 +204,7 @@ def _solve_group(counts, lam, kind, fixed):
     if not document.free:
         return np.array([fixed[v] for v in range(len(counts))]), 0.0
     scale = max(1.0, counts[document.free].sum() + lam.max())
-    x, gap = interior_point.maximise(
+    x, gap = interior_point.maximize(
         document.logs(),
         document.derivatives,
         *document.constraints(),
@@ -232,12 +232,12 @@ def _solve_group_without_dead_topics(counts, lam, kind, fixed):
 
 
 def solve_document(counts, lam, kind, present=None, fixed=None):
-    """The maximiser of `document_value` over the present views that are not in `fixed`.
+    """The maximizer of `document_value` over the present views that are not in `fixed`.
 
     counts (V, K); fixed {view: row}. Returns (rows, gap): rows (V, K) with NaN for absent views,
     gap an upper bound of the shortfall in the objective (the KKT certificate). Each group of
     coupled views is solved to TOLERANCE x max(1, counts + lam); above REQUIRED x that it is an
-    error. Where the maximiser is not unique (a view with no counts and no coupling, l1 with zero
+    error. Where the maximizer is not unique (a view with no counts and no coupling, l1 with zero
     counts) one of them is returned.
     """
     counts, lam = np.asarray(counts, dtype=float), pair_weights(lam, len(counts))
@@ -256,7 +256,7 @@ def solve_document(counts, lam, kind, present=None, fixed=None):
 
 
 def joint_step(counts, lam, kind, present=None):
-    """All present views of one document at once: the exact maximiser of `document_value`.
+    """All present views of one document at once: the exact maximizer of `document_value`.
 
     max over h_v in the simplex of sum_v sum_k Q_vk log h_vk - sum_{v<w} lam_vw D(h_v, h_w). Jointly
     concave for all three divergences. Rows of absent views are NaN.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.reference.simplex import count_log, keep_pinned, normalise_rows, safe_divide
+from tests.reference.simplex import count_log, keep_pinned, normalize_rows, safe_divide
 
 
 def mixture(theta, p_y_z, p_w_y):
@@ -34,14 +34,14 @@ def expected_counts(X, theta, p_y_z, p_w_y):
 
 def m_step_emissions(counts, p_y_z, p_w_y):
     """004 Eq. 15: p(w|y) ∝ sum_{d,z} n p(y,z|d,w); Eq. 16: p(y|z) ∝ sum_{d,w} n p(y,z|d,w)."""
-    new_p_w_y = normalise_rows(counts.sum(axis=(0, 2)).T, p_w_y)
-    new_p_y_z = normalise_rows(counts.sum(axis=(0, 1)), p_y_z)
+    new_p_w_y = normalize_rows(counts.sum(axis=(0, 2)).T, p_w_y)
+    new_p_y_z = normalize_rows(counts.sum(axis=(0, 1)), p_y_z)
     return new_p_y_z, new_p_w_y
 
 
 def m_step_theta(counts, theta, pinned=None):
-    """004 Eq. 17, one view: p(z|d) ∝ sum_{w,y} n(d,w) p(y,z|d,w); labelled rows stay (3.1)."""
-    return keep_pinned(normalise_rows(counts.sum(axis=(1, 3)), theta), theta, pinned)
+    """004 Eq. 17, one view: p(z|d) ∝ sum_{w,y} n(d,w) p(y,z|d,w); labeled rows stay (3.1)."""
+    return keep_pinned(normalize_rows(counts.sum(axis=(1, 3)), theta), theta, pinned)
 
 
 def dual_plsa(X, theta, p_y_z, p_w_y, n_iter, pinned=None):

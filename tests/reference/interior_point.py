@@ -1,4 +1,4 @@
-"""A small generic solver for concave maximisation, with a certificate of its own accuracy."""
+"""A small generic solver for concave maximization, with a certificate of its own accuracy."""
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def _gap(x, z, nu, slope, logs, A, b):
     return float(np.abs(r).sum() + y @ x + np.abs(nu) @ np.abs(A @ x - b))
 
 
-def maximise(logs, derivatives, A, b, x, tol, logarithmic=False, max_iter=300):
+def maximize(logs, derivatives, A, b, x, tol, logarithmic=False, max_iter=300):
     """max f(x) = sum_i logs_i log x_i + s(x) subject to A x = b, x >= 0, by interior points.
 
     logs >= 0; derivatives(x) returns (gradient, Hessian) of the concave s at x > 0; the start x is

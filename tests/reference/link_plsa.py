@@ -9,7 +9,7 @@ from tests.reference import plsa
 from tests.reference.simplex import (
     all_present,
     keep_pinned,
-    normalise_rows,
+    normalize_rows,
     rows_of_present,
     view_weights,
 )
@@ -42,7 +42,7 @@ def m_step_theta(counts, theta, alpha=None, pinned=None):
     total = np.zeros_like(theta)
     for v, counts_v in enumerate(counts):
         total += alpha[v] * counts_v.sum(axis=1)
-    return keep_pinned(normalise_rows(total, theta), theta, pinned)
+    return keep_pinned(normalize_rows(total, theta), theta, pinned)
 
 
 def m_step_emissions(counts, p_w_zs):

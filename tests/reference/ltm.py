@@ -1,10 +1,10 @@
 """LTM (Cai, Wang and He 2009, as in 001) and LapPLSI (Cai et al. 2008): PLSA on a graph.
 
-001 Eq. 15 is kept literally: it is the minimiser of
+001 Eq. 15 is kept literally: it is the minimizer of
 
     1/2 sum_i rho_i |y_i - v_i / rho_i|^2 + lam/2 Tr(Y' L Y),
 
-not the maximiser of Eq. 13, so no objective is promised to rise.
+not the maximizer of Eq. 13, so no objective is promised to rise.
 """
 
 import math
@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from tests.reference import plsa
-from tests.reference.simplex import count_log, keep_pinned, normalise_rows
+from tests.reference.simplex import count_log, keep_pinned, normalize_rows
 
 
 def squared_distance(a, b):
@@ -23,8 +23,8 @@ def squared_distance(a, b):
 def knn_graph(points, p, present=None):
     """001 Eq. 5: U_is = 1 if x_i is among the p nearest of x_s or x_s among those of x_i, else 0.
 
-    Euclidean, a point is not its own neighbour, ties by index. Documents without the view
-    (`present` False) have no neighbours and are nobody's.
+    Euclidean, a point is not its own neighbor, ties by index. Documents without the view
+    (`present` False) have no neighbors and are nobody's.
     """
     n = len(points)
     present = np.ones(n, dtype=bool) if present is None else np.asarray(present, dtype=bool)
@@ -127,14 +127,14 @@ def ltm(X, theta, p_w_z, n_iter, U, lam, pinned=None, measure="quadratic"):
 def smooth(theta, U, gamma, pinned=None):
     """LapPLSI's step: p(z|i) <- (1-gamma) p(z|i) + gamma sum_s U_is p(z|s) / sum_s U_is.
 
-    A document without neighbours keeps its row.
+    A document without neighbors keeps its row.
     """
-    averaged = normalise_rows(np.asarray(U, dtype=float) @ theta, theta)
+    averaged = normalize_rows(np.asarray(U, dtype=float) @ theta, theta)
     return keep_pinned((1 - gamma) * theta + gamma * averaged, theta, pinned)
 
 
 def lapplsi_m_step(counts, theta, U, lam, gamma, max_smooth=100, pinned=None):
-    """The generalised M-step of LapPLSI for p(z|d), Q(theta) = sum n(d,z) log theta - lam R.
+    """The generalized M-step of LapPLSI for p(z|d), Q(theta) = sum n(d,z) log theta - lam R.
 
     R is 001 Eq. 7. From the EM estimate, smooth while Q does not fall (at most `max_smooth`
     times); take the result if its Q is not below that of the old theta, else keep the old theta.
@@ -143,7 +143,7 @@ def lapplsi_m_step(counts, theta, U, lam, gamma, max_smooth=100, pinned=None):
     def q(t):
         return count_log(counts, t) - lam * roughness(t, U)
 
-    best = keep_pinned(normalise_rows(counts, theta), theta, pinned)
+    best = keep_pinned(normalize_rows(counts, theta), theta, pinned)
     for _ in range(max_smooth):
         candidate = smooth(best, U, gamma, pinned)
         if not q(candidate) >= q(best):
@@ -153,7 +153,7 @@ def lapplsi_m_step(counts, theta, U, lam, gamma, max_smooth=100, pinned=None):
 
 
 def lapplsi(X, theta, p_w_z, n_iter, U, lam, gamma, max_smooth=100, pinned=None):
-    """LapPLSI: EM with the generalised M-step; monotone in L - lam Tr(P'LP); (theta, p_w_z)."""
+    """LapPLSI: EM with the generalized M-step; monotone in L - lam Tr(P'LP); (theta, p_w_z)."""
     states, values = [], [objective(X, theta, p_w_z, U, lam)]
     for _ in range(n_iter):
         counts = plsa.expected_counts(X, theta, p_w_z)

@@ -39,8 +39,8 @@ def entropy(sizes):
     return -sum(n / total * math.log(n / total) for n in sizes if n > 0)
 
 
-def nmi(true, pred, normaliser="max"):
-    """000 Eq. 19-20, 001 4.3 (max) and 004 Eq. 20 (mean): I(C, C') / normaliser(H(C), H(C')).
+def nmi(true, pred, normalizer="max"):
+    """000 Eq. 19-20, 001 4.3 (max) and 004 Eq. 20 (mean): I(C, C') / normalizer(H(C), H(C')).
 
     I = sum_cc' p(c,c') log(p(c,c') / (p(c) p(c'))). Both entropies 0: 1.
     """
@@ -56,7 +56,7 @@ def nmi(true, pred, normaliser="max"):
     entropies = entropy(row_sizes), entropy(column_sizes)
     if max(entropies) == 0:
         return 1.0
-    return information / {"max": max(entropies), "mean": sum(entropies) / 2}[normaliser]
+    return information / {"max": max(entropies), "mean": sum(entropies) / 2}[normalizer]
 
 
 def pairwise_f(true, pred):

@@ -5,14 +5,14 @@ import numpy as np
 from tests.reference import ltm, mvplsa
 
 
-def graph_weights(roughnesses, exponent, normalise=False):
+def graph_weights(roughnesses, exponent, normalize=False):
     """001 Eq. 10, in plain arithmetic; exponent is lambda_2 in (0, 1), T_t = Tr(P' L^t P):
 
         mu_t = T_t^(1/(lambda_2-1)) / (sum_s T_s^(lambda_2/(lambda_2-1)))^(1/lambda_2)
 
     (the paper writes t for s). If m traces are 0 the limit is taken: m^(-1/lambda_2) for each of
     them, 0 for the others. The literal weights do not sum to one, contrary to Eq. 6;
-    normalise=True divides by their sum.
+    normalize=True divides by their sum.
     """
     traces = [float(t) for t in roughnesses]
     zeros = sum(t == 0 for t in traces)
@@ -22,7 +22,7 @@ def graph_weights(roughnesses, exponent, normalise=False):
         total = sum(t ** (exponent / (exponent - 1)) for t in traces)
         mu = [t ** (1 / (exponent - 1)) / total ** (1 / exponent) for t in traces]
     mu = np.array(mu)
-    return mu / mu.sum() if normalise else mu
+    return mu / mu.sum() if normalize else mu
 
 
 def mixed_graph(graphs, mu):
@@ -57,7 +57,7 @@ def mggm_step(
     mu,
     lam,
     exponent,
-    normalise=False,
+    normalize=False,
     weights=None,
     present=None,
     pinned=None,
@@ -73,7 +73,7 @@ def mggm_step(
     p_y_zs, p_w_ys = mvplsa.m_step_emissions(counts, p_y_zs, p_w_ys)
     V = mvplsa.theta_counts(counts, weights)
     theta = ltm.graph_solve(V, mixed_graph(graphs, mu), lam, theta, pinned)
-    mu = graph_weights([ltm.roughness(theta, U) for U in graphs], exponent, normalise)
+    mu = graph_weights([ltm.roughness(theta, U) for U in graphs], exponent, normalize)
     return theta, p_y_zs, p_w_ys, mu
 
 
@@ -86,7 +86,7 @@ def mggm(
     graphs,
     lam,
     exponent,
-    normalise=False,
+    normalize=False,
     weights=None,
     present=None,
     pinned=None,
@@ -104,7 +104,7 @@ def mggm(
     for i in range(n_iter + 1):
         if i > 0:
             state = mggm_step(
-                Xs, *state[:3], graphs, state[3], lam, exponent, normalise, weights, present, pinned
+                Xs, *state[:3], graphs, state[3], lam, exponent, normalize, weights, present, pinned
             )
             states.append(state)
         values.append(objective(Xs, *state[:3], graphs, state[3], lam, measure, weights, present))

@@ -11,7 +11,7 @@ from tests.reference import dual_plsa
 from tests.reference.simplex import (
     all_present,
     keep_pinned,
-    normalise_rows,
+    normalize_rows,
     rows_of_present,
     view_weights,
 )
@@ -48,8 +48,8 @@ def theta_counts(counts, weights=None):
 
 
 def m_step_theta(counts, theta, weights=None, pinned=None):
-    """004 Eq. 17, and Section 3.1 (Eq. 18): the rows of labelled documents stay."""
-    return keep_pinned(normalise_rows(theta_counts(counts, weights), theta), theta, pinned)
+    """004 Eq. 17, and Section 3.1 (Eq. 18): the rows of labeled documents stay."""
+    return keep_pinned(normalize_rows(theta_counts(counts, weights), theta), theta, pinned)
 
 
 def m_step_emissions(counts, p_y_zs, p_w_ys):

@@ -17,7 +17,7 @@ from tests.reference.simplex import (
     all_present,
     count_log,
     keep_pinned,
-    normalise_rows,
+    normalize_rows,
     rows_of_present,
 )
 
@@ -113,12 +113,12 @@ def literal_step(counts, thetas, v, lam, pairs, sigma, present=None, pinned=None
     """
     theta = thetas[v]
     numerator = counts - lam * penalty_gradient(thetas, v, pairs, sigma, present) * theta
-    new = normalise_rows(np.maximum(numerator, 0), theta)
+    new = normalize_rows(np.maximum(numerator, 0), theta)
     return keep_pinned(new, theta, pinned)
 
 
 def safe_candidate(counts, thetas, v, lam, pairs, sigma, present=None, pinned=None):
-    """The target of the safeguarded step: p (g + c) normalised, per document.
+    """The target of the safeguarded step: p (g + c) normalized, per document.
 
     g_k = counts_k / p_k - lam dR/dp_k is the gradient of `m_step_value` (entries with p_k = 0 stay
     0 and are ignored), c = max(0, -min_k g_k). Without a shift this is Eq. 13. A row without mass
@@ -133,7 +133,7 @@ def safe_candidate(counts, thetas, v, lam, pairs, sigma, present=None, pinned=No
         g = counts[d][support] / theta[d][support] - lam * slope[d][support]
         shift = max(0.0, -g.min())
         target[d][support] = theta[d][support] * (g + shift)
-    return keep_pinned(normalise_rows(target, theta), theta, pinned)
+    return keep_pinned(normalize_rows(target, theta), theta, pinned)
 
 
 def safe_step(counts, thetas, v, lam, pairs, sigma, present=None, pinned=None):

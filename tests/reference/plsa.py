@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.reference.simplex import count_log, keep_pinned, normalise_rows, safe_divide
+from tests.reference.simplex import count_log, keep_pinned, normalize_rows, safe_divide
 
 
 def log_likelihood(X, theta, p_w_z):
@@ -32,12 +32,12 @@ def theta_counts(X, theta, p_w_z):
 
 def m_step_emissions(counts, p_w_z):
     """000 Eq. 12, 003 Eq. 4: p(w|z) ∝ sum_d n(d,w) p(z|d,w)."""
-    return normalise_rows(counts.sum(axis=0).T, p_w_z)
+    return normalize_rows(counts.sum(axis=0).T, p_w_z)
 
 
 def m_step_theta(counts, theta, pinned=None):
     """003 Eq. 6: p(z|d) ∝ sum_w n(d,w) p(z|d,w)."""
-    return keep_pinned(normalise_rows(counts.sum(axis=1), theta), theta, pinned)
+    return keep_pinned(normalize_rows(counts.sum(axis=1), theta), theta, pinned)
 
 
 def joint_step(X, theta, p_w_z, pinned=None):

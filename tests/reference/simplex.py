@@ -9,7 +9,7 @@ def safe_divide(numerator, denominator):
     return np.divide(numerator, denominator, out=np.zeros(numerator.shape), where=denominator != 0)
 
 
-def normalise_rows(counts, old):
+def normalize_rows(counts, old):
     """Each row of counts divided by its sum; a row without mass is the old row."""
     counts = np.asarray(counts, dtype=float)
     new = np.array(old, dtype=float)

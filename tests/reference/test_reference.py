@@ -317,9 +317,9 @@ def test_clustering_scores_by_other_means(rng, n_clusters):
     table = np.array(metrics.contingency(true, pred))
     best = table[linear_sum_assignment(-table)].sum() / 40
     assert metrics.accuracy(true, pred) == pytest.approx(best)
-    for normaliser, average in (("max", "max"), ("mean", "arithmetic")):
+    for normalizer, average in (("max", "max"), ("mean", "arithmetic")):
         expected = normalized_mutual_info_score(true, pred, average_method=average)
-        assert metrics.nmi(true, pred, normaliser) == pytest.approx(expected)
+        assert metrics.nmi(true, pred, normalizer) == pytest.approx(expected)
     pairs = (table * (table - 1)).sum() / 2
     rows_, columns = table.sum(axis=1), table.sum(axis=0)
     both = (rows_ * (rows_ - 1)).sum() / 2 + (columns * (columns - 1)).sum() / 2
@@ -362,7 +362,7 @@ def graph(rng):
     return ltm.knn_graph(rng.normal(size=(D, 2)), 2)
 
 
-def test_neighbours_exclude_self_and_break_ties_by_index():
+def test_neighbors_exclude_self_and_break_ties_by_index():
     points = np.zeros((4, 1))
     expected = np.zeros((4, 4))
     expected[0, 1] = expected[1, 0] = expected[0, 2] = expected[2, 0] = 1
@@ -391,7 +391,7 @@ def test_symmetric_kl_roughness_is_a_trace_and_infinite_at_zeros(graph, rng):
 
 
 def quadratic(flat, target, mass, U, lam):
-    """What Eq. 15 minimises."""
+    """What Eq. 15 minimizes."""
     Y = flat.reshape(target.shape)
     fit = sum(mass[i] * np.sum((Y[i] - target[i]) ** 2) / 2 for i in range(len(mass)))
     return fit + lam / 2 * ltm.roughness(Y, U)
@@ -399,7 +399,7 @@ def quadratic(flat, target, mass, U, lam):
 
 @pytest.mark.parametrize("docs", [(), (0, 4)])
 @pytest.mark.parametrize("lam", [0.1, 3.0])
-def test_graph_solve_is_the_minimiser_of_the_quadratic(graph, rng, docs, lam):
+def test_graph_solve_is_the_minimizer_of_the_quadratic(graph, rng, docs, lam):
     theta, pinned = pins(rows(rng, D, K), *docs)
     V = rng.gamma(1.0, size=(D, K))
     mass = V.sum(axis=1)
@@ -427,7 +427,7 @@ def test_strong_smoothing_gives_the_mass_weighted_mean(rng):
     np.testing.assert_allclose(new, np.tile(V.sum(axis=0) / V.sum(), (D, 1)), atol=1e-6)
 
 
-def test_documents_without_mass_take_their_neighbours_or_stay(rng):
+def test_documents_without_mass_take_their_neighbors_or_stay(rng):
     U = np.zeros((4, 4))
     U[0, 1] = U[1, 0] = U[2, 3] = U[3, 2] = 1
     V = np.zeros((4, K))
@@ -473,7 +473,7 @@ def test_lapplsi_rises_and_without_strength_and_smoothing_is_plsa(one, graph):
 
 
 @pytest.mark.parametrize("exponent", [0.2, 0.5, 0.95])
-def test_graph_weights_minimise_equation_8(rng, exponent):
+def test_graph_weights_minimize_equation_8(rng, exponent):
     traces = rng.uniform(0.5, 2, size=4)
     mu = mggm.graph_weights(traces, exponent)
     alpha = mu**exponent
@@ -486,7 +486,7 @@ def test_graph_weights_of_equal_one_and_zero_traces():
     assert mggm.graph_weights([3.0] * 5, 0.95).sum() == pytest.approx(0.919, abs=5e-4)
     assert mggm.graph_weights([3.0] * 4, 0.2).sum() == pytest.approx(4.0**-4)
     assert mggm.graph_weights([0.3], 0.8) == pytest.approx([1])
-    assert mggm.graph_weights([0.3, 0.1], 0.8, normalise=True).sum() == pytest.approx(1)
+    assert mggm.graph_weights([0.3, 0.1], 0.8, normalize=True).sum() == pytest.approx(1)
     np.testing.assert_allclose(mggm.graph_weights([0, 1.0, 0], 0.5), [0.25, 0, 0.25])
 
 
@@ -598,7 +598,7 @@ def test_the_generic_h_step_agrees_with_the_closed_forms(rng, kind, lam, n_other
 
 @pytest.mark.parametrize("kind", divergence_coplsa.DIVERGENCES)
 @pytest.mark.parametrize("lam", [0.05, 2.0])
-def test_no_other_optimiser_beats_the_joint_step(rng, kind, lam):
+def test_no_other_optimizer_beats_the_joint_step(rng, kind, lam):
     Q = rng.gamma(1.0, size=(3, K))
     best = divergence_coplsa.joint_step(Q, lam, kind)
     assert_rows_sum_to_one(best)
@@ -858,7 +858,7 @@ def test_voted_plsa_rises_and_keeps_the_preassigned(voters):
         np.testing.assert_array_equal(theta[known], np.eye(K)[assigned[known]])
 
 
-def test_relabelling_a_view_changes_nothing_without_ties(voters):
+def test_relabeling_a_view_changes_nothing_without_ties(voters):
     Xs, _, spare = voters
     votes = np.array([[0, 0, 0]] * 3 + [[1, 2, 2]] * 2 + [[2, 1, 0], [2, 0, 1]])
     permuted = votes.copy()

@@ -3,14 +3,14 @@
 import math
 
 
-def score(kind, query, answer, query_centre=None, centre=None):
+def score(kind, query, answer, query_center=None, center=None):
     if kind == "hellinger":
         return sum(math.sqrt(a) * math.sqrt(b) for a, b in zip(query, answer, strict=True))
     if kind == "jensen-shannon":
         return 1 - divergence(query, answer)
     if kind == "correlation":
-        query = [a - c for a, c in zip(query, query_centre, strict=True)]
-        answer = [b - c for b, c in zip(answer, centre, strict=True)]
+        query = [a - c for a, c in zip(query, query_center, strict=True)]
+        answer = [b - c for b, c in zip(answer, center, strict=True)]
     return cosine(query, answer)
 
 
@@ -30,9 +30,9 @@ def divergence(query, answer):
     return total
 
 
-def best(kind, query, gallery, top, rows=None, **centres):
+def best(kind, query, gallery, top, rows=None, **centers):
     """Row numbers and scores, larger scores first and of equal ones the earlier row."""
     rows = range(len(gallery)) if rows is None else rows
-    scored = [(score(kind, query, gallery[i], **centres), i) for i in rows]
+    scored = [(score(kind, query, gallery[i], **centers), i) for i in rows]
     scored.sort(key=lambda pair: (-pair[0], pair[1]))
     return [i for _, i in scored[:top]], [s for s, _ in scored[:top]]

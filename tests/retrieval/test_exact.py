@@ -6,7 +6,7 @@ import pytest
 from coview.kernels.search import keep_best, prepare_rows, search_one
 from coview.metrics import similarity
 from coview.retrieval import exact
-from coview.retrieval.similarity import KINDS, contributions, prepare
+from coview.retrieval.similarity import METRICS, contributions, prepare
 from tests.retrieval import naive
 
 
@@ -17,53 +17,54 @@ def mixtures(rng, n, topics, dtype=np.float32):
     return (rows / rows.sum(axis=1, keepdims=True)).astype(dtype)
 
 
-def centres_of(queries, gallery):
+def centers_of(queries, gallery):
     return queries.mean(axis=0), gallery.mean(axis=0)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_queries", [1, 5])
-@pytest.mark.parametrize("kind", KINDS)
-def test_answers_are_those_of_loops_over_all_pairs(rng, kind, n_queries, dtype):
+@pytest.mark.parametrize("metric", METRICS)
+def test_answers_are_those_of_loops_over_all_pairs(rng, metric, n_queries, dtype):
     queries, gallery = mixtures(rng, n_queries, 9), mixtures(rng, 60, 9, dtype)
-    own, centre = centres_of(mixtures(rng, 30, 9), gallery)
-    prepared = prepare(kind, queries, own, centre)
+    own, center = centers_of(mixtures(rng, 30, 9), gallery)
+    prepared = prepare(metric, queries, own, center)
     scores, rows = exact.nearest(gallery, np.arange(60), prepared, 7)
     for i, query in enumerate(queries.astype(float)):
         expected, values = naive.best(
-            kind, query, gallery.astype(float), 7, query_centre=own, centre=centre
+            metric, query, gallery.astype(float), 7, query_center=own, center=center
         )
         assert rows[i].tolist() == expected
         np.testing.assert_allclose(scores[i], values, rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_similarity_of_the_metrics_is_that_of_loops(rng, kind):
+@pytest.mark.parametrize("metric", METRICS)
+def test_similarity_of_the_metrics_is_that_of_loops(rng, metric):
     queries, gallery = mixtures(rng, 3, 6, float), mixtures(rng, 5, 6, float)
-    own, centre = centres_of(queries, gallery)
+    own, center = centers_of(queries, gallery)
     expected = [
-        [naive.score(kind, q, g, query_centre=own, centre=centre) for g in gallery] for q in queries
+        [naive.score(metric, q, g, query_center=own, center=center) for g in gallery]
+        for q in queries
     ]
-    np.testing.assert_allclose(similarity(queries, gallery, kind=kind), expected, atol=1e-12)
+    np.testing.assert_allclose(similarity(queries, gallery, metric=metric), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("n_queries", [1, 4])
-def test_equal_scores_come_in_the_order_of_the_documents(rng, kind, n_queries):
+def test_equal_scores_come_in_the_order_of_the_documents(rng, metric, n_queries):
     few = mixtures(rng, 3, 8)
     gallery = np.tile(few, (20, 1))  # each mixture twenty times
     zeros = np.zeros(8)
-    prepared = prepare(kind, np.tile(few[:1], (n_queries, 1)), zeros, zeros.astype(np.float32))
+    prepared = prepare(metric, np.tile(few[:1], (n_queries, 1)), zeros, zeros.astype(np.float32))
     _, rows = exact.nearest(gallery, np.arange(60), prepared, 20)
     for found in rows:
         assert found.tolist() == list(range(0, 60, 3))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_blocks_batches_and_threads_change_no_bit(rng, kind, monkeypatch):
+@pytest.mark.parametrize("metric", METRICS)
+def test_blocks_batches_and_threads_change_no_bit(rng, metric, monkeypatch):
     queries, gallery = mixtures(rng, 11, 30), mixtures(rng, 500, 30)
     gallery[100:200] = gallery[:100]  # ties across blocks
-    prepared = prepare(kind, queries, *centres_of(queries, gallery))
+    prepared = prepare(metric, queries, *centers_of(queries, gallery))
     once = exact.nearest(gallery, np.arange(500), prepared, 12)
     monkeypatch.setattr(exact, "TASK", 37)
     monkeypatch.setattr(exact, "BLOCK", 8)
@@ -74,10 +75,10 @@ def test_blocks_batches_and_threads_change_no_bit(rng, kind, monkeypatch):
             np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_one_query_has_the_bits_of_the_same_query_among_many(rng, kind):
+@pytest.mark.parametrize("metric", METRICS)
+def test_one_query_has_the_bits_of_the_same_query_among_many(rng, metric):
     queries, gallery = mixtures(rng, 6, 20), mixtures(rng, 300, 20)
-    prepared = prepare(kind, queries, *centres_of(queries, gallery))
+    prepared = prepare(metric, queries, *centers_of(queries, gallery))
     scores, rows = exact.nearest(gallery, np.arange(300), prepared, 9)
     for i in range(6):
         one = exact.nearest(gallery, np.arange(300), prepared[i : i + 1], 9)
@@ -103,34 +104,34 @@ def test_more_answers_than_documents_are_all_of_them(rng):
     assert np.isfinite(scores).all()
 
 
-def test_a_mixture_at_the_centre_correlates_with_nothing(rng):
+def test_a_mixture_at_the_center_correlates_with_nothing(rng):
     gallery = np.array([[0.25, 0.75], [0.5, 0.5]], np.float32)
-    centre = gallery[0]
-    prepared = prepare("correlation", gallery[1:], centre.astype(float), centre)
+    center = gallery[0]
+    prepared = prepare("correlation", gallery[1:], center.astype(float), center)
     scores, rows = exact.nearest(gallery, np.arange(2), prepared, 2)
     assert scores[0, rows[0] == 0] == 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_quick_score_is_never_too_low_by_more_than_the_slack(rng, kind, dtype):
+def test_a_quick_score_is_never_too_low_by_more_than_the_slack(rng, metric, dtype):
     queries, gallery = mixtures(rng, 8, 200), mixtures(rng, 100, 200, dtype)
-    prepared = prepare(kind, queries, *centres_of(queries, gallery))
+    prepared = prepare(metric, queries, *centers_of(queries, gallery))
     vectors = np.empty((100, 200), np.float32)
-    prepare_rows(prepared.form, gallery, np.arange(100), prepared.centre, vectors)
+    prepare_rows(prepared.form, gallery, np.arange(100), prepared.center, vectors)
     quick = prepared.quick.astype(np.float32) @ vectors.T
     scores, rows = exact.nearest(gallery, np.arange(100), prepared, 100)
     careful = np.empty_like(scores)
     np.put_along_axis(careful, rows, scores, axis=1)
     assert (quick >= careful - prepared.slack).all()
-    if kind != "jensen-shannon":  # there it is a bound, not an approximation
+    if metric != "jensen-shannon":  # there it is a bound, not an approximation
         assert (quick <= careful + prepared.slack).all()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_contributions_of_the_topics_sum_to_the_score(rng, kind):
+@pytest.mark.parametrize("metric", METRICS)
+def test_contributions_of_the_topics_sum_to_the_score(rng, metric):
     query, gallery = mixtures(rng, 1, 12), mixtures(rng, 5, 12)
-    prepared = prepare(kind, query, *centres_of(mixtures(rng, 9, 12), gallery))
+    prepared = prepare(metric, query, *centers_of(mixtures(rng, 9, 12), gallery))
     scores, rows = exact.nearest(gallery, np.arange(5), prepared, 5)
     for score, row in zip(scores[0], rows[0], strict=True):
         assert contributions(prepared, gallery[row]).sum() == pytest.approx(score, abs=1e-12)
@@ -138,15 +139,15 @@ def test_contributions_of_the_topics_sum_to_the_score(rng, kind):
 
 def test_kernels_do_the_same_without_the_compiler(rng):
     queries, gallery = mixtures(rng, 2, 5), mixtures(rng, 30, 5)
-    rows, centre = np.arange(30), gallery.mean(axis=0)
-    for kind in KINDS:
-        prepared = prepare(kind, queries, centre.astype(float), centre)
+    rows, center = np.arange(30), gallery.mean(axis=0)
+    for metric in METRICS:
+        prepared = prepare(metric, queries, center.astype(float), center)
         expected = exact.nearest(gallery, rows, prepared, 4)
         heaps = exact.no_answers(2, 4)
         vectors = np.empty((30, 5), np.float32)
-        prepare_rows.py_func(prepared.form, gallery, rows, prepared.centre, vectors)
+        prepare_rows.py_func(prepared.form, gallery, rows, prepared.center, vectors)
         quick = prepared.quick.astype(np.float32) @ vectors.T
-        arguments = gallery, rows, prepared.careful, prepared.centre, prepared.slack
+        arguments = gallery, rows, prepared.careful, prepared.center, prepared.slack
         keep_best.py_func(prepared.form, quick, *arguments, *heaps)
         best = exact.merged(heaps, exact.no_answers(2, 0), 4)
         np.testing.assert_array_equal(best[1], expected[1])
@@ -157,7 +158,7 @@ def test_kernels_do_the_same_without_the_compiler(rng):
             rows,
             prepared.careful[0],
             prepared.quick[0].astype(np.float32),
-            prepared.centre,
+            prepared.center,
             prepared.slack,
             alone[0][0],
             alone[1][0],

@@ -16,8 +16,8 @@ def indexes(model, stories):
     labels = [name.split("-")[0] for name in stories.ids]
     yield SearchIndex(model, in_view="de")
     yield SearchIndex(model, in_view="de", method="approximate", probes=0.5)
-    yield SearchIndex(model, in_view="de", kind="correlation", views=stories[4:20])
-    yield SearchIndex(model, kind="jensen-shannon", space="semantic", labels=labels)
+    yield SearchIndex(model, in_view="de", metric="correlation", views=stories[4:20])
+    yield SearchIndex(model, metric="jensen-shannon", space="semantic", labels=labels)
 
 
 def test_a_saved_index_gives_the_same_answers(model, stories, tmp_path):
@@ -90,13 +90,13 @@ def test_an_approximate_index_finds_what_the_exact_one_finds(coupled, planted):
 
 
 def test_threads_change_no_bit(coupled, planted):
-    one, three = (SearchIndex(coupled, kind="correlation", n_jobs=n) for n in (1, 3))
+    one, three = (SearchIndex(coupled, metric="correlation", n_jobs=n) for n in (1, 3))
     for a, b in zip(one.query_many(planted), three.query_many(planted), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
 def test_mixtures_may_say_which_view_they_are_of(coupled, planted):
-    index = SearchIndex(coupled, in_view="view_1", kind="correlation")
+    index = SearchIndex(coupled, in_view="view_1", metric="correlation")
     queries = planted[:5].select("view_0")
     mixtures = coupled.transform(queries)
     by_views = index.query_many(queries)
@@ -131,8 +131,8 @@ def test_no_queries_have_no_answers(coupled, method):
         ("positions", lambda a: a[1:]),
         ("ids.ends", lambda a: a[:-1]),
         ("lists.ends", lambda a: a + 1000),
-        ("lists.centres", lambda a: a[1:]),
-        ("centre.0", lambda a: a[1:]),
+        ("lists.centers", lambda a: a[1:]),
+        ("center.0", lambda a: a[1:]),
         ("coef.1", lambda a: a[:, 1:]),
     ],
 )
@@ -140,7 +140,7 @@ def test_arrays_that_do_not_fit_each_other_never_reach_a_kernel(
     model, stories, tmp_path, name, change
 ):
     labels = [name.split("-")[0] for name in stories.ids]
-    options = {"space": "semantic", "labels": labels, "kind": "correlation"}
+    options = {"space": "semantic", "labels": labels, "metric": "correlation"}
     SearchIndex(model, in_view="de", method="approximate", **options).save(tmp_path / "a.index")
     header, tensors = read_sealed(tmp_path / "a.index", "search index")
     write_sealed(

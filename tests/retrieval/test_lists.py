@@ -5,12 +5,12 @@ import pytest
 
 from coview.retrieval import approximate as lists
 from coview.retrieval import exact
-from coview.retrieval.similarity import KINDS, prepare
+from coview.retrieval.similarity import METRICS, prepare
 
 
 def clustered(rng, n, topics=20, clusters=40):
-    centres = np.random.default_rng(1).dirichlet(np.full(topics, 0.1), clusters)
-    concentration = 30 * centres[rng.integers(clusters, size=n)] + 0.05
+    centers = np.random.default_rng(1).dirichlet(np.full(topics, 0.1), clusters)
+    concentration = 30 * centers[rng.integers(clusters, size=n)] + 0.05
     rows = rng.standard_gamma(concentration)
     return (rows / rows.sum(axis=1, keepdims=True)).astype(np.float32)
 
@@ -20,18 +20,18 @@ def gallery():
     return clustered(np.random.default_rng(0), 3000)
 
 
-def built(kind, gallery, n_jobs=None, seed=0):
+def built(metric, gallery, n_jobs=None, seed=0):
     """The lists, the vectors in their order, that order, and queries."""
     queries = clustered(np.random.default_rng(2), 50)
-    prepared = prepare(kind, queries, queries.mean(axis=0), gallery.mean(axis=0))
+    prepared = prepare(metric, queries, queries.mean(axis=0), gallery.mean(axis=0))
     rows = np.arange(len(gallery))
-    made, order = lists.build_lists(gallery, rows, prepared.form, prepared.centre, seed, n_jobs)
+    made, order = lists.build_lists(gallery, rows, prepared.form, prepared.center, seed, n_jobs)
     return made, gallery[order], order, prepared
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_tenth_of_the_lists_has_nearly_all_answers(gallery, kind):
-    made, vectors, order, prepared = built(kind, gallery)
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_tenth_of_the_lists_has_nearly_all_answers(gallery, metric):
+    made, vectors, order, prepared = built(metric, gallery)
     _, true = exact.nearest(gallery, np.arange(3000), prepared, 10)
     _, rows = lists.nearest_in_lists(made, vectors, prepared, 10, 0.1)
     hits = [len(set(a) & set(b)) for a, b in zip(true, order[rows], strict=True)]
@@ -66,9 +66,9 @@ def test_the_seed_fixes_the_lists_for_any_number_of_threads(gallery):
     one, *_, _ = built("correlation", gallery, n_jobs=1)
     three, *_, _ = built("correlation", gallery, n_jobs=3)
     other, *_, _ = built("correlation", gallery, seed=1)
-    np.testing.assert_array_equal(one.centres, three.centres)
+    np.testing.assert_array_equal(one.centers, three.centers)
     np.testing.assert_array_equal(one.ends, three.ends)
-    assert not np.array_equal(one.centres, other.centres)
+    assert not np.array_equal(one.centers, other.centers)
 
 
 def test_lists_are_added_until_there_are_enough_answers(gallery):

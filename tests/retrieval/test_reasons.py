@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coview import Doc, LinkPLSA, SearchIndex, Views, search
-from coview.retrieval.similarity import KINDS
+from coview.retrieval.similarity import METRICS
 from tests.retrieval import naive
 from tests.retrieval.stories import TOPICS
 
@@ -19,7 +19,7 @@ def test_semantic_space_is_that_of_logistic_regressions_on_the_mixtures(coupled,
     labels = [None if i % 5 == 0 else "abcd"[k] for i, k in enumerate(planted.labels)]
     known = np.array([label is not None for label in labels])
     index = SearchIndex(
-        coupled, in_view="view_1", space="semantic", labels=labels, kind="correlation"
+        coupled, in_view="view_1", space="semantic", labels=labels, metric="correlation"
     )
     posteriors = {}
     for view in planted.names:
@@ -32,8 +32,8 @@ def test_semantic_space_is_that_of_logistic_regressions_on_the_mixtures(coupled,
         posteriors["view_0"][0](query)[0],
         posteriors["view_1"][1],
         5,
-        query_centre=posteriors["view_0"][1].mean(axis=0),
-        centre=posteriors["view_1"][1].mean(axis=0),
+        query_center=posteriors["view_0"][1].mean(axis=0),
+        center=posteriors["view_1"][1].mean(axis=0),
     )
     found = index.query(planted[:1].select("view_0"), top=5)
     assert found.positions.tolist() == expected
@@ -61,7 +61,7 @@ def test_a_class_that_no_document_of_a_view_has_is_never_likely(stories, model):
 def test_semantic_labels_are_checked(model):
     with pytest.raises(ValueError, match="2 labels for 24 training documents"):
         SearchIndex(model, space="semantic", labels=[0, 1])
-    with pytest.raises(ValueError, match="two classes or more; found '3' on 2 labelled documents"):
+    with pytest.raises(ValueError, match="two classes or more; found '3' on 2 labeled documents"):
         SearchIndex(model, space="semantic", labels=[3, 3] + [-1] * 22)
 
 
@@ -78,12 +78,12 @@ def test_reasons_name_the_topic_in_the_words_of_both_views(model):
     assert first.share > 0.9
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_shares_are_of_the_score(coupled, planted, kind):
-    for hit in search(coupled, planted[:1], kind=kind, top=3, explain=True):
+@pytest.mark.parametrize("metric", METRICS)
+def test_shares_are_of_the_score(coupled, planted, metric):
+    for hit in search(coupled, planted[:1], metric=metric, top=3, explain=True):
         for reason in hit.explanation:
             assert reason.contribution == pytest.approx(reason.share * hit.score)
-        if kind != "correlation":
+        if metric != "correlation":
             assert sum(reason.share for reason in hit.explanation) <= 1 + 1e-9
 
 
@@ -142,10 +142,10 @@ def test_control_characters_of_ids_are_not_shown(planted):
     assert "\x1b" not in str(search(model, Doc(0)))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_both_lack_is_no_reason(model, kind):
+@pytest.mark.parametrize("metric", METRICS)
+def test_what_both_lack_is_no_reason(model, metric):
     """Two mixtures that are below the mean in the same topics correlate there, too."""
-    hits = search(model, {"en": "moon rocket"}, in_view="de", kind=kind, top=3, explain=True)
+    hits = search(model, {"en": "moon rocket"}, in_view="de", metric=metric, top=3, explain=True)
     asked = model.transform({"en": ["moon rocket"]})[0]
     for hit in hits:
         assert hit.explanation[0].topic == asked.argmax()

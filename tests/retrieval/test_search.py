@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coview import DataWarning, Doc, LinkPLSA, SearchIndex, TopicClassifier, Views, search
-from coview.retrieval.similarity import KINDS
+from coview.retrieval.similarity import METRICS
 from tests.retrieval import naive
 from tests.retrieval.stories import sentences, topics_of
 
@@ -49,10 +49,10 @@ def test_tokens_are_one_query(stories):
     assert topics_of(search(model, {"tags": ["moon", "star"]}, top=3)) == {"space"}
 
 
-def picture(rng, colour):
-    """Stripes of one colour, and noise."""
+def picture(rng, color):
+    """Stripes of one color, and noise."""
     pixels = rng.integers(0, 60, (48, 48, 3)).astype(np.uint8)
-    pixels[:: 3 + 2 * colour, :, colour] = 250
+    pixels[:: 3 + 2 * color, :, color] = 250
     return pixels
 
 
@@ -67,11 +67,11 @@ def test_a_picture_finds_captions_and_a_caption_pictures():
     )
     found = search(model, {"image": picture(rng, 1)}, in_view="caption", top=5, explain=True)
     assert (found.positions % 2 == 1).all()
-    assert set(found[0].explanation[0].query_words) == {"image", "image_colour"}
-    with pytest.warns(DataWarning, match="never occurred"):  # its greys
+    assert set(found[0].explanation[0].query_words) == {"image", "image_color"}
+    with pytest.warns(DataWarning, match="never occurred"):  # its grays
         assert len(search(model, {"image": picture(rng, 1)[..., 1]})) == 10
-    words = search(model, {"image_colour": picture(rng, 0)}, top=5, explain=True)
-    assert set(words[0].explanation[0].query_words) == {"image_colour"}
+    words = search(model, {"image_color": picture(rng, 0)}, top=5, explain=True)
+    assert set(words[0].explanation[0].query_words) == {"image_color"}
     assert (search(model, {"caption": "blue"}, in_view="image", top=5).positions % 2 == 0).all()
 
 
@@ -119,7 +119,7 @@ def test_an_array_that_may_be_counts_or_mixtures_is_refused():
     ("options", "words"),
     [
         ({"in_view": "fr"}, "in_view must be"),
-        ({"kind": "euclidean"}, "kind must be"),
+        ({"metric": "euclidean"}, "metric must be"),
         ({"space": "latent"}, "space must be"),
         ({"space": "semantic"}, "give labels="),
         ({"labels": [0, 1]}, "labels are for"),
@@ -180,16 +180,16 @@ def test_a_document_of_a_view_asks_with_the_mixture_of_that_view(coupled):
 # -- what is searched -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_training_documents_are_found_as_by_loops(coupled, planted, kind):
-    index = SearchIndex(coupled, in_view="view_1", kind=kind)
+@pytest.mark.parametrize("metric", METRICS)
+def test_training_documents_are_found_as_by_loops(coupled, planted, metric):
+    index = SearchIndex(coupled, in_view="view_1", metric=metric)
     queries = planted[:4].select("view_0")
     positions, scores = index.query_many(queries, top=6)
-    own, centre = (coupled.view_doc_topic_[v].mean(axis=0, dtype=float) for v in planted.names)
+    own, center = (coupled.view_doc_topic_[v].mean(axis=0, dtype=float) for v in planted.names)
     gallery = coupled.view_doc_topic_["view_1"].astype(float)
     for i, query in enumerate(coupled.transform(queries).astype(float)):
         expected, values = naive.best(
-            kind, query, gallery, 6, query_centre=own, centre=centre.astype(np.float32)
+            metric, query, gallery, 6, query_center=own, center=center.astype(np.float32)
         )
         assert positions[i].tolist() == expected
         np.testing.assert_allclose(scores[i], values, rtol=1e-6)

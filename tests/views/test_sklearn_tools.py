@@ -17,7 +17,7 @@ from coview import Views
 
 @pytest.fixture
 def views(rng):
-    """The first column of each view is the document's number, so rows can be recognised."""
+    """The first column of each view is the document's number, so rows can be recognized."""
     numbers = np.arange(1, 21)
     return Views(
         {

@@ -489,20 +489,20 @@ def test_repr_says_what_is_in_it(views):
         "Views: 4 documents, 2 views\n"
         "  text   3 terms  6 non-zeros (50.0 %)  3 documents (1 lacks it)\n"
         "  image  2 terms  4 non-zeros (50.0 %)  3 documents (1 lacks it)\n"
-        "  labels: 2 classes (cat, dog), 1 unlabelled; ids: yes; feature names: text"
+        "  labels: 2 classes (cat, dog), 1 unlabeled; ids: yes; feature names: text"
     )
 
 
 def test_repr_shows_large_numbers_with_separators_and_few_classes():
     views = Views(np.ones((1200, 2)), labels=np.arange(1200) % 5, features=["a", "b"])
     assert "1,200 documents, 1 view\n" in repr(views)
-    assert "labels: 5 classes (0, 1, 2, ...), 0 unlabelled" in repr(views)
+    assert "labels: 5 classes (0, 1, 2, ...), 0 unlabeled" in repr(views)
     assert "feature names: all views" in repr(views)
 
 
 def test_repr_of_text_labels():
-    assert "2 classes (a, b), 1 unlabelled" in repr(Views([[1]] * 3, labels=["b", "a", None]))
-    assert "0 classes, 3 unlabelled" in repr(Views([[1]] * 3, labels=[-1] * 3))
+    assert "2 classes (a, b), 1 unlabeled" in repr(Views([[1]] * 3, labels=["b", "a", None]))
+    assert "0 classes, 3 unlabeled" in repr(Views([[1]] * 3, labels=[-1] * 3))
 
 
 def test_repr_escapes_control_characters():

@@ -1,7 +1,7 @@
 """Baselines: what the papers compare with, behind the shape of the models.
 
 Clusterers have `fit(views)`, `labels_`, `fit_predict` and, where it is defined, `predict`;
-classifiers `fit(views, y)` with -1 (or None) for unlabelled documents, `predict` and
+classifiers `fit(views, y)` with -1 (or None) for unlabeled documents, `predict` and
 `predict_proba`. `BASELINES` has all of them by short name.
 """
 

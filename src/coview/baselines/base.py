@@ -89,17 +89,17 @@ class Clusterer(ClusterMixin, ViewsEstimator):
 class Classifier(ClassifierMixin, ViewsEstimator):
     """A baseline that classifies: it writes `_fit(views, codes, rng)` and `_proba(views)`.
 
-    `codes` are the numbers of the classes, -1 for unlabelled documents.
+    `codes` are the numbers of the classes, -1 for unlabeled documents.
     """
 
     def fit(self, X, y):
-        """Learn from the labelled documents, and from the others where the method does.
+        """Learn from the labeled documents, and from the others where the method does.
 
         Parameters
         ----------
         X : Views, dict of matrices, list of matrices, or one matrix
         y : array-like of shape (documents,)
-            Integers with -1 for unlabelled, or texts with None for unlabelled.
+            Integers with -1 for unlabeled, or texts with None for unlabeled.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class Classifier(ClassifierMixin, ViewsEstimator):
 
 
 def class_codes(y: Any, n_docs: int) -> tuple[np.ndarray, np.ndarray]:
-    """The classes, and the number of each document's class, -1 for unlabelled ones.
+    """The classes, and the number of each document's class, -1 for unlabeled ones.
 
     >>> class_codes(["b", None, "a", "b"], 4)[1]
     array([ 1, -1,  0,  1])
@@ -149,7 +149,7 @@ def class_codes(y: Any, n_docs: int) -> tuple[np.ndarray, np.ndarray]:
     labels = check_labels(y, n_docs)
     known = np.array([label is not None and label != -1 for label in labels.tolist()], bool)
     if not known.any():
-        raise ValueError("No document is labelled: give the class of at least one in y.")
+        raise ValueError("No document is labeled: give the class of at least one in y.")
     codes = np.full(n_docs, -1)
     classes, codes[known] = np.unique(np.array(labels[known].tolist()), return_inverse=True)
     return classes, codes

@@ -2,9 +2,9 @@ r"""Clustering in the space of canonical correlations (Chaudhuri et al., 2009; K
 
 Each view v, as points of few dimensions Z_v (documents, r_v) with mean 0 and covariance C_v, is
 mapped to directions W_v (r_v, q) so that the views agree. For two views these are the canonical
-correlations (Hotelling, 1936); for more the generalised ones by MAXVAR, with one common G,
+correlations (Hotelling, 1936); for more the generalized ones by MAXVAR, with one common G,
 
-    minimise  sum_v |G - Z_v W_v|^2    subject to  G'G = n I                           (1)
+    minimize  sum_v |G - Z_v W_v|^2    subject to  G'G = n I                           (1)
 
 whose solution comes from the views made white, Z_v R_v with R_v' C_v R_v = I, side by side:
 
@@ -28,10 +28,10 @@ SCM: semantic correlation matching, for search of one view with another (Pereira
 
        p(c | d, v)  =  exp(a_cv + b_cv' x_v) / sum_c' exp(a_c'v + b_c'v' x_v)
 
-   taught by the labelled documents that have the view.
+   taught by the labeled documents that have the view.
 
 Documents of different views are then compared by these posteriors: `coview.metrics.similarity` with
-kind="correlation" and the training means as `centre` is the paper's centred correlation. Step 1
+metric="correlation" and the training means as `center` is the paper's centered correlation. Step 1
 alone is the paper's correlation matching (`project`).
 
 The paper's correlations are between kernels; these are linear, in points (`baselines.features`)
@@ -134,7 +134,7 @@ class CCAClustering(Clusterer):
         }
 
     def predict(self, X) -> np.ndarray:
-        """The nearest centre of each document, from the views it has."""
+        """The nearest center of each document, from the views it has."""
         views = self._known_views(X)
         return self.model_.predict(self.space_.project(views, type(self).__name__))
 
@@ -173,8 +173,8 @@ class CommonSpace:
         bases = {n: _basis(p, model.rank, rng) for n, p in points.items()}
         parts = {n: _reduced(p, bases[n]) for n, p in points.items()}
         means = {n: part.mean(axis=0) for n, part in parts.items()}
-        centred = [part - means[n] for n, part in parts.items()]
-        weights, correlations = maxvar(centred, n_directions, model.regularization)
+        centered = [part - means[n] for n, part in parts.items()]
+        weights, correlations = maxvar(centered, n_directions, model.regularization)
         return cls(features, bases, means, dict(zip(parts, weights, strict=True)), correlations)
 
     def project(self, views: Views, owner: str = "model") -> np.ndarray:
@@ -190,7 +190,7 @@ class CommonSpace:
 def maxvar(
     parts: Sequence[np.ndarray], n_directions: int, regularization: float = 0.0
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """Directions of each of several centred matrices in which they correlate most.
+    """Directions of each of several centered matrices in which they correlate most.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def maxvar(
     Returns
     -------
     weights : list of ndarray of shape (r_v, n_directions)
-        Without regularisation and for two parts: the canonical variates have variance one.
+        Without regularization and for two parts: the canonical variates have variance one.
     correlations : ndarray of shape (n_directions,)
         Falling.
     """
@@ -283,8 +283,8 @@ class SCM(Classifier):
     >>> model = SCM(4, random_state=0).fit(views, views.labels)
     >>> text = model.transform({"text": views["text"]})
     >>> image = model.transform({"image": views["image"]})
-    >>> centre = model.means_["text"], model.means_["image"]
-    >>> similarity(text, image, kind="correlation", centre=centre).shape
+    >>> center = model.means_["text"], model.means_["image"]
+    >>> similarity(text, image, metric="correlation", center=center).shape
     (90, 90)
     """
 
@@ -312,7 +312,7 @@ class SCM(Classifier):
 
     def _fit(self, views: Views, codes: np.ndarray, rng: np.random.Generator) -> dict[str, Any]:
         if len(np.unique(codes[codes >= 0])) < 2:
-            raise ValueError("SCM needs labelled documents of at least two classes.")
+            raise ValueError("SCM needs labeled documents of at least two classes.")
         space = CommonSpace.learn(self, views, self.n_components, rng)
         models, means = {}, {}
         n_classes = codes.max() + 1
@@ -334,7 +334,7 @@ class SCM(Classifier):
         taught = rows[codes[rows] >= 0]
         if len(np.unique(codes[taught])) < 2:
             raise ValueError(
-                f"View {name!r} has labelled documents of fewer than two classes: give more "
+                f"View {name!r} has labeled documents of fewer than two classes: give more "
                 "labels, or leave the view out."
             )
         return LogisticRegression(C=self.C, max_iter=1000).fit(points[taught], codes[taught])

@@ -1,6 +1,6 @@
 r"""k-means of one view or of all views side by side (MacQueen, 1967; Lloyd, 1982).
 
-Objective (to be minimised) over centres m_k and labels c(d), with x_d the point of a document,
+Objective (to be minimized) over centers m_k and labels c(d), with x_d the point of a document,
 
     sum_d |x_d - m_{c(d)}|^2
 
@@ -88,7 +88,7 @@ class KMeansViews(Clusterer):
         }
 
     def predict(self, X) -> np.ndarray:
-        """The nearest centre of each document; -1 for documents that lack the `view`."""
+        """The nearest center of each document; -1 for documents that lack the `view`."""
         views = self._known_views(X)
         points = self.features_.side_by_side(self._own(views), type(self).__name__)
         return np.where(self._has(views), self.model_.predict(points), -1)

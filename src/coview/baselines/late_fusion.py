@@ -6,7 +6,7 @@ A latent class z then explains which clusters of different views go together:
 
     p(c | d, v)  =  sum_z  p(c | z, v)  p(z | d)                                       (1)
 
-Objective (to be maximised): the likelihood of the views' posteriors taken as counts,
+Objective (to be maximized): the likelihood of the views' posteriors taken as counts,
 
     sum_v sum_{d,c}  p(c | d, v)  log sum_z p(c | z, v) p(z | d)                       (2)
 
@@ -25,11 +25,11 @@ Each view is clustered on its own, by k-means; A_v (documents, clusters) says wh
 document is in. Wanted are one pattern B (documents, clusters) and for each view a map P_v
 (clusters, clusters), all non-negative, so that B P_v is close to A_v.
 
-Objective (to be minimised), with a weight w_v for each view and over the documents that have it,
+Objective (to be minimized), with a weight w_v for each view and over the documents that have it,
 
     sum_v w_v  D(A_v || B P_v)                                                         (1)
 
-where D is the generalised I-divergence, sum a log(a/b) - a + b, or the squared Euclidean distance.
+where D is the generalized I-divergence, sum a log(a/b) - a + b, or the squared Euclidean distance.
 
 Updates. With the A_v and P_v side by side in A and P, M the weights (0 where a document lacks a
 view), and Q = B P; I-divergence:

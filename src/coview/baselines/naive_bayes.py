@@ -1,6 +1,6 @@
 r"""Naive Bayes for each view, and the views' ensemble (NBC and NBC_E of Zhuang et al., 2012).
 
-For each view v, from the labelled documents (McCallum & Nigam, 1998), with n(c,w,v) the counts of a
+For each view v, from the labeled documents (McCallum & Nigam, 1998), with n(c,w,v) the counts of a
 word in the documents of a class,
 
     p(w | c, v)  =  (n(c,w,v) + alpha) / sum_w' (n(c,w',v) + alpha)
@@ -14,7 +14,7 @@ Where the code is: scikit-learn's MultinomialNB for each view; `combine` joins t
 
 Co-training: the views' classifiers label documents for each other (Blum & Mitchell, 1998).
 
-Given labelled documents L and a pool of u documents drawn at random from the unlabelled ones,
+Given labeled documents L and a pool of u documents drawn at random from the unlabeled ones,
 repeat:
 
     1. fit a naive Bayes to each view of L;
@@ -23,7 +23,7 @@ repeat:
     3. these join L with those labels, and the pool is filled up.
 
 The paper has two views, two classes, u = 75, 30 rounds and n = (1, 3), about the shares of the
-classes. Here views and classes may be more; n_c follows the shares among the labelled documents.
+classes. Here views and classes may be more; n_c follows the shares among the labeled documents.
 Where two views label one document differently, the surer one is believed. Documents that lack a
 view are not seen by its classifier.
 
@@ -65,7 +65,7 @@ class NaiveBayesViews(Classifier):
     labels_ : ndarray of shape (documents,)
         The class of each training document, given or found.
     models_ : dict of MultinomialNB
-        Those of the views with a labelled document.
+        Those of the views with a labeled document.
 
     References
     ----------
@@ -103,7 +103,7 @@ class NaiveBayesViews(Classifier):
         matrices = counts.of(views)
         models = fit_views(matrices, views.present, codes, self.alpha)
         if not models:
-            raise ValueError("No labelled document has the view, or any: nothing to learn from.")
+            raise ValueError("No labeled document has the view, or any: nothing to learn from.")
         prior = np.bincount(codes[codes >= 0]) / (codes >= 0).sum()
         return {"counts_": counts, "models_": models, "class_prior_": prior}
 
@@ -155,7 +155,7 @@ class Counts:
 def fit_views(
     matrices: Mapping[str, Any], present: np.ndarray, codes: np.ndarray, alpha: float
 ) -> dict[str, Any]:
-    """A naive Bayes for each view that a labelled document has."""
+    """A naive Bayes for each view that a labeled document has."""
     from sklearn.naive_bayes import MultinomialNB
 
     models = {}
@@ -173,7 +173,7 @@ def proba_of_views(
     found = {}
     for (name, matrix), has in zip(matrices.items(), present.T, strict=True):
         if name in models:
-            # a class that no labelled document of the view has keeps probability 0
+            # a class that no labeled document of the view has keeps probability 0
             proba = np.zeros((matrix.shape[0], n_classes))
             proba[:, models[name].classes_] = models[name].predict_proba(matrix)
             proba[~has] = np.nan
@@ -217,10 +217,10 @@ class CoTraining(NaiveBayesViews):
     alpha : float, default=1.0
         Added to every count by naive Bayes.
     pool_size : int, default=75
-        Unlabelled documents that are looked at in a round.
+        Unlabeled documents that are looked at in a round.
     n_added : int, default=4
         Documents that each view labels in a round, shared out among the classes as among the
-        labelled documents; at least one for each class.
+        labeled documents; at least one for each class.
     max_iter : int, default=30
         Rounds.
     random_state : int, Generator, RandomState or None, default=None

@@ -12,7 +12,7 @@ the view's own points (`baselines.features`),
 with a(d) the mean distance to the other documents of d's cluster and b(d) that to the nearest other
 cluster (Rousseeuw, 1987); or by the mean adjusted Rand index with the clusterings of the other
 views ("agreement"), since what views share is less likely to be an accident of one. Silhouettes
-favour views of few dimensions, and of two views each agrees with the other equally: "auto"
+favor views of few dimensions, and of two views each agrees with the other equally: "auto"
 is agreement for three views and more. Objectives and likelihoods of different views are no guide:
 they are sums over different numbers.
 """

@@ -1,6 +1,6 @@
-r"""Spectral clustering on the neighbour graph of all views side by side (Ng, Jordan & Weiss, 2002).
+r"""Spectral clustering on the neighbor graph of all views side by side (Ng, Jordan & Weiss, 2002).
 
-With U the graph of nearest neighbours of the points (`baselines.features`, all views side by
+With U the graph of nearest neighbors of the points (`baselines.features`, all views side by
 side) and D its degrees, let E be the K leading eigenvectors of
 
     D^-1/2 U D^-1/2
@@ -11,13 +11,13 @@ views than where they join, and is hard to beat where all of them are good.
 Where the code is: the graph `data.graphs.knn_graph`, the eigenvectors
 `em.starts.spectral_embedding`.
 
-Co-regularised spectral clustering, pairwise and centroid (Kumar, Rai & Daumé, 2011).
+Co-regularized spectral clustering, pairwise and centroid (Kumar, Rai & Daumé, 2011).
 
-Each view v has a similarity K_v of all documents, its normalised form L_v = D^-1/2 K_v D^-1/2, and
+Each view v has a similarity K_v of all documents, its normalized form L_v = D^-1/2 K_v D^-1/2, and
 an embedding U_v (documents, clusters) with orthonormal columns. The embeddings are to agree on
 which documents are alike, U_v U_v'.
 
-Objective (to be maximised), "pairwise" over unordered pairs of views,
+Objective (to be maximized), "pairwise" over unordered pairs of views,
 
     sum_v tr(U_v' L_v U_v)  +  lam sum_{v<w} tr(U_v U_v' U_w U_w')                     (1)
 
@@ -25,7 +25,7 @@ and "centroid", with one more embedding U*,
 
     sum_v tr(U_v' L_v U_v)  +  lam sum_v tr(U_v U_v' U* U*')                           (2)
 
-Updates, each the exact maximiser with the others fixed, so the objective never falls: the leading
+Updates, each the exact maximizer with the others fixed, so the objective never falls: the leading
 eigenvectors
 
     U_v   of   L_v + lam sum_{w != v} U_w U_w'                    pairwise              (3)
@@ -57,14 +57,14 @@ from coview.wording import plural
 
 
 class SpectralConcat(Clusterer):
-    """Spectral clustering on the neighbour graph of all views side by side.
+    """Spectral clustering on the neighbor graph of all views side by side.
 
     Parameters
     ----------
     n_components : int, default=10
         Clusters.
     n_neighbors : int, default=20
-        Nearest neighbours of each document in the graph. Few of them leave most documents of a
+        Nearest neighbors of each document in the graph. Few of them leave most documents of a
         text collection tied to a few short ones: on reuters1200, 10 give an accuracy of 32 %, 20
         of 50 %, 100 of 61 %. Of 5, 10, 20, 50 and 100 the default has the best mean accuracy on
         seven real datasets (which is to say that labels were used to choose it).

@@ -13,6 +13,7 @@ import typer
 from coview.cli import options
 from coview.cli.output import UsageError, deliver, note, print_json
 from coview.cli.source import Source, check_not_input, named
+from coview.models import topic_model
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,7 +110,7 @@ def _applied(path, source: Source) -> tuple[Any, list[str], np.ndarray, np.ndarr
     from coview.io import load
 
     fitted = load(path)
-    inner = getattr(fitted, "model_", fitted)
+    inner = topic_model(fitted)
     ids: list[str] = []
     mixtures: list[np.ndarray] = []
     labels: list[np.ndarray] = []
@@ -127,7 +128,7 @@ def _applied(path, source: Source) -> tuple[Any, list[str], np.ndarray, np.ndarr
 
 def _labels(fitted: Any, mixtures: np.ndarray) -> np.ndarray:
     """What `predict` would say of these mixtures, without folding in twice."""
-    inner = getattr(fitted, "model_", fitted)
+    inner = topic_model(fitted)
     topics = inner._assign(mixtures)
     return fitted.classes_[topics] if hasattr(fitted, "classes_") else topics
 
@@ -145,7 +146,7 @@ def _into_mudata(path, source: Source, output) -> None:
             "An .h5mu output needs an .h5mu input, into a copy of which it is written."
         )
     fitted = load(path)
-    to_mudata(getattr(fitted, "model_", fitted), source.data, output)
+    to_mudata(topic_model(fitted), source.data, output)
     note(f"Results written to {output}: obsm['X_coview'], obs['coview'], varm['coview_topics'].")
 
 
@@ -188,7 +189,7 @@ def evaluate(
     check_label_options(source)
     check_not_input(output, model, *inputs(source))
     fitted = load(model)
-    views, truth = _documents(source, getattr(fitted, "model_", fitted))
+    views, truth = _documents(source, topic_model(fitted))
     found = measure(fitted, views, truth, top=top)
     if json and output is None:
         print_json(found)

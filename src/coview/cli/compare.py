@@ -14,7 +14,7 @@ import typer
 
 from coview.cli import options
 from coview.cli.apply import check_label_options, inputs
-from coview.cli.fit import _stopping_politely
+from coview.cli.fit import sigterm_as_interrupt
 from coview.cli.output import UsageError, note, print_json, refuse_options
 from coview.cli.source import Source, check_not_input
 from coview.models import ONE_VIEW
@@ -101,7 +101,7 @@ def compare(
     rates: Annotated[
         str,
         typer.Option(
-            help="Shares of labelled documents, for --task classify.",
+            help="Shares of labeled documents, for --task classify.",
             metavar="SHARE,SHARE",
             rich_help_panel=_WHAT,
         ),
@@ -313,7 +313,7 @@ def _run(plan, given, output, jobs, resume, fresh, quiet) -> Results:
 
     cells = _journal(output, resume, fresh)
     show = not quiet and sys.stderr.isatty()
-    with _stopping_politely():
+    with sigterm_as_interrupt():
         try:
             return run(plan, cells, n_jobs=jobs, data=given, verbose=int(show))
         except KeyboardInterrupt:

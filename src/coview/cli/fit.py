@@ -13,7 +13,7 @@ import typer
 from coview.cli import options
 from coview.cli.output import UsageError, note, print_json, refuse_options
 from coview.cli.source import Source, check_not_input, document_names, named
-from coview.models import MODEL_NAMES, ONE_VIEW, model_class
+from coview.models import MODEL_NAMES, ONE_VIEW, model_class, topic_model
 
 if TYPE_CHECKING:
     from coview.views.container import Views
@@ -263,7 +263,7 @@ def _run(model, views, classify, output, path, every, resume, fresh) -> Any:
             f"{path} holds the state of an earlier fit. Go on with --resume, or begin anew with "
             "--fresh."
         )
-    with _stopping_politely():
+    with sigterm_as_interrupt():
         try:
             if classify:
                 fitted = TopicClassifier(model).fit(views, _targets(views), checkpoint=checkpoint)
@@ -288,7 +288,7 @@ def _save(model: Any, output: Path) -> None:
         model.save(output)
 
 
-def _stopping_politely():
+def sigterm_as_interrupt():
     """Being asked to end (SIGTERM) keeps the state as Ctrl-C does."""
     from contextlib import contextmanager
 
@@ -333,7 +333,7 @@ def _targets(views: Views) -> Any:
 def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
     from coview.wording import plural
 
-    model = getattr(fitted, "model_", fitted)
+    model = topic_model(fitted)
     summary: dict[str, Any] = {
         "model": type(model).__name__,
         "topics": int(model._n_features_out),

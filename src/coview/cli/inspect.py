@@ -10,6 +10,7 @@ import typer
 from coview.cli import options
 from coview.cli.output import UsageError, cell, console, deliver, note, print_json, table
 from coview.cli.source import Source
+from coview.models import topic_model
 
 
 def topics(
@@ -29,9 +30,9 @@ def topics(
 
     Example: coview topics news.coview --terms 6 --top 10
     """
-    from coview.report import summarise_topics
+    from coview.report import summarize_topics
 
-    found = summarise_topics(_load(model), terms, views=view, relevance=relevance)[:top]
+    found = summarize_topics(_load(model), terms, views=view, relevance=relevance)[:top]
     if json:
         print_json(found)
         return
@@ -106,7 +107,7 @@ def _file_info(path: Path) -> dict[str, Any]:
         return head
     found = model_info(path)
     model = _load(path)
-    inner = getattr(model, "model_", model)
+    inner = topic_model(model)
     return head | {
         "class": found["class"]
         if found["class"] == found["model"]

@@ -55,7 +55,7 @@ def table(title: str, columns: Sequence[str], right: Iterable[str] = ()) -> Tabl
 
 
 def cell(value: Any, width: int = 200) -> str:
-    """A value from the data for a table: nothing in it can colour or move the terminal."""
+    """A value from the data for a table: nothing in it can color or move the terminal."""
     from rich.markup import escape
 
     from coview.wording import show

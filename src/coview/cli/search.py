@@ -11,11 +11,12 @@ import typer
 from coview.cli import options
 from coview.cli.output import UsageError, cell, console, deliver, print_json, table
 from coview.cli.source import Source, check_not_input
+from coview.models import topic_model
 
 SNIPPET = 90
 
 
-class Kind(StrEnum):
+class Metric(StrEnum):
     """How mixtures are compared."""
 
     correlation = "correlation"
@@ -39,8 +40,8 @@ def search(
         str | None, typer.Option(help="Instead of a query: the id of a document.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many answers.")] = 10,
-    kind: Annotated[
-        Kind | None, typer.Option(help="How mixtures are compared; hellinger by default.")
+    metric: Annotated[
+        Metric | None, typer.Option(help="How mixtures are compared; hellinger by default.")
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Tell which topics and words made the match.")
@@ -81,11 +82,11 @@ def search(
     from coview.io import load
 
     fitted = load(model)
-    fitted = getattr(fitted, "model_", fitted)
+    fitted = topic_model(fitted)
     _check_view(fitted, in_view, "--in")
     gallery = _gallery(fitted, among, in_view, id)
     check_not_input(output, model, among, show, index)
-    engine = _engine(fitted, in_view, gallery, kind, index, approximate)
+    engine = _engine(fitted, in_view, gallery, metric, index, approximate)
     asked = _query(fitted, query, view, like)
     results = engine.query(asked, top=top, explain=explain)
     texts = _texts(fitted, among or show, in_view, id)
@@ -125,24 +126,25 @@ def _gallery(model: Any, among: Path | None, in_view: str | None, id: str | None
     return views.select(in_view) if in_view else views
 
 
-def _engine(model, in_view, gallery, kind, index: Path | None, approximate: bool) -> Any:
+def _engine(model, in_view, gallery, metric, index: Path | None, approximate: bool) -> Any:
     from coview.retrieval import SearchIndex
 
     if index is not None and index.exists():
-        return _same_index(SearchIndex.load(index, model), index, in_view, gallery, kind)
+        return _same_index(SearchIndex.load(index, model), index, in_view, gallery, metric)
     method = "approximate" if approximate else "exact"
-    kind = str(kind or Kind.hellinger)
-    made = SearchIndex(model, in_view=in_view, views=gallery, kind=kind, method=method)
+    metric = str(metric or Metric.hellinger)
+    made = SearchIndex(model, in_view=in_view, views=gallery, metric=metric, method=method)
     if index is not None:
         made.save(index)
     return made
 
 
-def _same_index(found: Any, path: Path, in_view: str | None, gallery: Any, kind: Any) -> Any:
+def _same_index(found: Any, path: Path, in_view: str | None, gallery: Any, metric: Any) -> Any:
     """An index answers what it was made for, whatever else is asked."""
     if gallery is not None:
         raise UsageError(f"{path} holds documents of its own: leave out --among, or --index.")
-    for option, wanted, has in (("--in", in_view, found.in_view), ("--kind", kind, found.kind)):
+    given = (("--in", in_view, found.in_view), ("--metric", metric, found.metric))
+    for option, wanted, has in given:
         if wanted is not None and wanted != has:
             raise UsageError(
                 f"{path} was made with {option} {has}. Ask for that, or make another with --index "

@@ -25,7 +25,7 @@ _HOMES = {
     "run": "runner",
     "Results": "results",
     "Run": "results",
-    "draw_labelled": "inputs",
+    "draw_labeled": "inputs",
     "draw_test": "inputs",
     "paired_test": "stats",
     "holm": "stats",
@@ -37,7 +37,7 @@ __all__ = [*_HOMES]
 
 if TYPE_CHECKING:
     from coview.compare.evaluation import evaluate as evaluate
-    from coview.compare.inputs import draw_labelled as draw_labelled
+    from coview.compare.inputs import draw_labeled as draw_labeled
     from coview.compare.inputs import draw_test as draw_test
     from coview.compare.plan import Data as Data
     from coview.compare.plan import Entry as Entry

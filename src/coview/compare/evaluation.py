@@ -11,6 +11,7 @@ import numpy as np
 from coview.compare.inputs import has_label
 from coview.compare.tasks import clustering_metrics
 from coview.metrics import topic_coherence, topic_diversity, view_agreement
+from coview.models import topic_model
 from coview.views.checks import check_labels
 from coview.views.container import Views
 from coview.views.vocabulary import match_features
@@ -48,7 +49,7 @@ def evaluate(model: Any, views: Views, labels: Any = None, *, top: int = 10) -> 
     >>> sorted(found["agreement"]), sorted(found["views"]["text"])
     (['text, image'], ['coherence', 'diversity'])
     """
-    inner = getattr(model, "model_", model)
+    inner = topic_model(model)
     truth = views.labels if labels is None else check_labels(labels, len(views))
     names = [name for name in inner.view_names_ if name in views.names]
     known = views.select(*names).with_labels(None)

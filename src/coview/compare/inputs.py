@@ -4,7 +4,7 @@ From the entry of a cell to an estimator, and the views it sees.
 
 What is done to the matrices before the models see them, learned from the training documents.
 
-Which documents are labelled, and which are for testing: drawn before anything is measured.
+Which documents are labeled, and which are for testing: drawn before anything is measured.
 
 "uniform" is a uniform draw of n documents, given that each class has at least one. With N_c
 documents of class c, the numbers n_c drawn are then distributed as
@@ -283,17 +283,17 @@ _APPLY = {
 # -- sampling --------------------------------------------------------------------------------------
 
 
-def draw_labelled(
+def draw_labeled(
     labels: Any, rate: float, *, sampling: str = "uniform", seed: int = 0
 ) -> np.ndarray:
-    """Documents whose class is given: `rate` of the labelled ones, at least one of each class.
+    """Documents whose class is given: `rate` of the labeled ones, at least one of each class.
 
     Parameters
     ----------
     labels : array-like of shape (documents,)
         The true classes, -1 or None for documents without one; those are never drawn.
     rate : float
-        Share of the labelled documents to draw, rounded to the next whole number, and raised to
+        Share of the labeled documents to draw, rounded to the next whole number, and raised to
         the number of classes where it is less.
     sampling : {"uniform", "stratified"}, default="uniform"
         See the head of this module.
@@ -308,7 +308,7 @@ def draw_labelled(
     Examples
     --------
     >>> labels = np.repeat([0, 1], [90, 10])
-    >>> rows = draw_labelled(labels, 0.05)
+    >>> rows = draw_labeled(labels, 0.05)
     >>> len(rows), np.unique(labels[rows]).tolist()
     (5, [0, 1])
     """

@@ -48,7 +48,7 @@ MEASURES = {
     "coherence": Measure("coherence (NPMI)"),
     "diversity": Measure("diversity"),
     "perplexity": Measure("perplexity", -1),
-    "labelled": Measure("labelled documents", 0),
+    "labeled": Measure("labeled documents", 0),
     "seconds": Measure("seconds", -1),
     "iterations": Measure("iterations", 0),
     "documents": Measure("documents", 0),
@@ -69,7 +69,7 @@ _TOPICS = ("objective", "agreement", "coherence", "diversity")
 OF_CLUSTERS = ("accuracy", "nmi_max", "nmi_mean", "purity", "pairwise_f", "adjusted_rand")
 OF_TASK = {
     "cluster": (*OF_CLUSTERS, *_TOPICS, *_ALWAYS),
-    "classify": ("accuracy", "macro_f1", "labelled", *_ALWAYS),
+    "classify": ("accuracy", "macro_f1", "labeled", *_ALWAYS),
     "retrieve": ("map_first_ten", "map_standard", "precision_at_10", "median_rank", *_ALWAYS),
 }
 

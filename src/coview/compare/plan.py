@@ -172,7 +172,7 @@ class Plan:
     label_rates : sequence of float, default=()
         "classify": shares of the documents whose class is given.
     label_sampling : {"uniform", "stratified"}, default="uniform"
-        "classify": how these are drawn; each class has at least one. See `draw_labelled`.
+        "classify": how these are drawn; each class has at least one. See `draw_labeled`.
     split : {"publisher", "random"}, default="random"
         "retrieve": which documents are for testing.
     test_share : float, default=0.25
@@ -240,7 +240,7 @@ class Plan:
                 raise ValueError(f"The plan has no {what}: give at least one.")
         if (self.task == "classify") != bool(self.label_rates):
             raise ValueError(
-                "label_rates are the shares of labelled documents of the task 'classify': give "
+                "label_rates are the shares of labeled documents of the task 'classify': give "
                 f"them there and only there. Found the task {self.task!r}, label_rates "
                 f"{list(self.label_rates)}."
             )

@@ -27,7 +27,7 @@ class Run:
         Of the model, as given in the plan, with the number of topics where that was given.
     seed : int
     rate : float or None
-        Share of labelled documents.
+        Share of labeled documents.
     values : dict of dict of float
         Measures by part ("" if there is only one) and metric.
     seconds : float or None

@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from coview.assign import nearest_centre, topic_centres
+from coview.assign import nearest_center, topic_centers
 from coview.compare.inputs import (
     Preparation,
-    draw_labelled,
+    draw_labeled,
     draw_test,
     has_label,
     make,
@@ -37,6 +37,7 @@ from coview.compare.inputs import (
     topics_for,
     visible,
 )
+from coview.models import topic_model
 from coview.params import check_int
 from coview.views.container import Views
 from coview.wording import plural, quoted
@@ -141,7 +142,7 @@ def _mean_of_known(values):
 
 def iterations(model: Any) -> int | None:
     """How many iterations a fit took, where the model says it."""
-    inner = getattr(model, "model_", model)
+    inner = topic_model(model)
     count = getattr(inner, "n_iter_", None)
     return int(count) if isinstance(count, int | np.integer) else None
 
@@ -157,7 +158,7 @@ def classify(cell: Mapping[str, Any], views: Views, is_test: Any, given: Any) ->
     if views.labels is None:
         raise ValueError("The task 'classify' needs data with labels.")
     codes = _codes(views.labels)
-    shown = draw_labelled(
+    shown = draw_labeled(
         codes, cell["rate"], sampling=cell["settings"]["label_sampling"], seed=cell["seed"]
     )
     hidden = np.setdiff1d(np.flatnonzero(codes >= 0), shown)
@@ -167,9 +168,7 @@ def classify(cell: Mapping[str, Any], views: Views, is_test: Any, given: Any) ->
     model = _classifier(cell, n_classes(views) or 1, given)
     fitted, seconds = timed(model.fit, visible(cell["entry"], prepared), known)
     values = _measures(codes[hidden], np.asarray(fitted.labels_)[hidden])
-    return Outcome(
-        {"": {**values, "labelled": len(shown)}}, seconds, iterations(fitted), len(views)
-    )
+    return Outcome({"": {**values, "labeled": len(shown)}}, seconds, iterations(fitted), len(views))
 
 
 def _codes(labels):
@@ -322,9 +321,10 @@ def _search(found, means, query, answer, test, settings):
     has = test.present[:, test.names.index(query)] & test.present[:, test.names.index(answer)]
     rows = np.flatnonzero(has)
     labels = np.array(np.asarray(test.labels)[rows].tolist())
-    kind = settings["similarity"]
-    centre = (means[query], means[answer]) if kind == "correlation" else None
-    scores = metrics.similarity(found[query][rows], found[answer][rows], kind=kind, centre=centre)
+    metric = settings["similarity"]
+    center = (means[query], means[answer]) if metric == "correlation" else None
+    queries, answers = found[query][rows], found[answer][rows]
+    scores = metrics.similarity(queries, answers, metric=metric, center=center)
     rank = metrics.mean_average_precision
     return {
         "map_first_ten": rank(scores, labels, labels, kind="first_ten"),
@@ -388,7 +388,7 @@ def follow(model: Any, views: Any, metric: Callable[[np.ndarray], float]) -> tup
 def _labels(model, theta):
     """As the model reads labels off its mixtures at the end of a fit."""
     if model.assign == "kmeans":
-        return nearest_centre(theta, topic_centres(theta, model.random_state or 0))
+        return nearest_center(theta, topic_centers(theta, model.random_state or 0))
     return theta.argmax(axis=1)
 
 

@@ -93,7 +93,7 @@ def _module_name(root: Path, path: Path) -> str:
 def _parse(text: bytes) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the packages' own invalid escapes are not our business
-        return ast.parse(text)  # bytes: the parser honours a coding comment
+        return ast.parse(text)  # bytes: the parser honors a coding comment
 
 
 # Items

@@ -79,7 +79,7 @@ def _gradients(images: np.ndarray) -> Described:
     """Sums of gradient lengths in each quadrant, by the nearest of eight directions."""
     down, right = np.gradient(images, axis=(1, 2))
     length = np.hypot(down, right)
-    # Centred bins: the many gradients along an axis or a diagonal fall well inside one.
+    # Centered bins: the many gradients along an axis or a diagonal fall well inside one.
     direction = np.round(np.arctan2(down, right) / (np.pi / 4)).astype(int) % 8
     by_direction = length[..., None] * (direction[..., None] == np.arange(8))
     cells = by_direction.reshape(len(images), 2, 4, 2, 4, 8).sum(axis=(2, 4))

@@ -8,17 +8,21 @@ In the folder: ``{file: {"bytes": size, "sha256": digest}}``. Beside the folders
 each of them: ``{folder: {file: ...}}``.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coview.datasets.registry import Dataset, dataset
-from coview.views.container import Views
 from coview.wording import listing, quoted
+
+if TYPE_CHECKING:
+    from coview.views.container import Views
 
 
 def data_home(folder: str | os.PathLike[str] | None = None) -> Path:
@@ -97,6 +101,8 @@ def load_folder(
     folder = need_folder(data, data_home)
     if check:
         check_manifest(folder)
+    from coview.views.container import Views  # not at the top: `coview data list` needs no numpy
+
     return Views.load(folder, views=views or data.default_views or tuple(data.views))
 
 

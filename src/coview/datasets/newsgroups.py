@@ -88,7 +88,7 @@ def load_newsgv2(
       NewsGv2 and 6,783, 6,307, 7,717 and 9,336 for NewsGv4. More than 5 of all posts (the
       default) gives 3,958 and 7,094, and 6,827, 5,974, 7,229 and 8,919; at least 5 of those
       drawn only about 2,500 and 5,600.
-    * *tf-idf.* The paper gives neither its formula nor a normalisation. Without one (`norm=None`)
+    * *tf-idf.* The paper gives neither its formula nor a normalization. Without one (`norm=None`)
       a few posts that are encoded binaries, with thousands of copies of one token, outweigh all
       others in the group of Windows: from 2 % labels `LinkPLSA` then gets 56 % of NewsGv2 right,
       and 98 % with "l2" or "l1".

@@ -272,7 +272,7 @@ _ALL = (
         "ACM Multimedia 2010",
         papers=(WANG_2016,),
         notes=(
-            "The image view is weak: 128 normalised frequencies, not counts; the paper's has "
+            "The image view is weak: 128 normalized frequencies, not counts; the paper's has "
             "1,024 words.",
             "text_tfidf1000 is not part of the publisher's archive.",
         ),

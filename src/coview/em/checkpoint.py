@@ -119,7 +119,7 @@ class Progress:
     current: Run | None = None  # the run that was left in the middle
 
 
-class Keeper:
+class CheckpointWriter:
     """Writes the state of one fit, and reads it back; does nothing without a checkpoint."""
 
     def __init__(self, checkpoint: Checkpoint | None, fingerprint: str, seed: int):

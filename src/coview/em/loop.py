@@ -112,7 +112,7 @@ def fold_in(problem: Problem, map_in_order: Callable, max_iter: int, tol: float)
     """New mixtures for the documents of a problem whose emissions stay as they are.
 
     Each document stops on its own, when no share of its mixture moves by more than tol, so
-    its result does not depend on its neighbours. A penalty across documents plays no part.
+    its result does not depend on its neighbors. A penalty across documents plays no part.
     """
     penalty = problem.penalty if problem.penalty.row_local else Penalty()
     alone = replace(problem, penalty=penalty)

@@ -1,4 +1,4 @@
-"""What is to be maximised: a model as a value."""
+"""What is to be maximized: a model as a value."""
 
 from dataclasses import dataclass, field
 

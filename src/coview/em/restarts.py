@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-from coview.em.checkpoint import Keeper, Run, fit_of, run_of
+from coview.em.checkpoint import CheckpointWriter, Run, fit_of, run_of
 from coview.em.loop import Fit, Interrupted, run_em
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
@@ -26,7 +26,7 @@ TRIAL_ITERATIONS = 20  # of each start, before the best one goes on
 FREE = ("n_jobs", "verbose")  # parameters that do not change the result
 
 
-def best_of_restarts(model, data: Prepared, views: Views, seeds, keeper: Keeper) -> Fit:
+def best_of_restarts(model, data: Prepared, views: Views, seeds, writer: CheckpointWriter) -> Fit:
     """The best of `n_init` runs; the first of equals.
 
     Ctrl-C is answered by `Interrupted` with the best of the runs before it and the one it ended.
@@ -39,8 +39,8 @@ def best_of_restarts(model, data: Prepared, views: Views, seeds, keeper: Keeper)
         progress_bar(type(model).__name__, total, show=bool(model.verbose)) as advance,
     ):
         callbacks = FitCallbacks(model, views, total, lambda p: model._state(p, data))
-        fits = _Runs(model, data, views, runner, advance, callbacks, keeper)
-        progress = keeper.open(fits.blank(seeds[0]))
+        fits = _Runs(model, data, views, runner, advance, callbacks, writer)
+        progress = writer.open(fits.blank(seeds[0]))
         try:
             for i, seed in enumerate(seeds):
                 if i >= len(progress.objectives):
@@ -57,15 +57,15 @@ def best_of_restarts(model, data: Prepared, views: Views, seeds, keeper: Keeper)
 class _Runs:
     """What the runs of one fit have in common."""
 
-    def __init__(self, model, data, views, runner, advance, callbacks, keeper):
+    def __init__(self, model, data, views, runner, advance, callbacks, writer):
         self._model, self._data, self._views = model, data, views
         self._runner, self._advance, self._callbacks = runner, advance, callbacks
-        self._keeper = keeper
+        self._checkpoint_writer = writer
         self._left: Fit | None = None  # the best state of the run at hand, for Ctrl-C
 
     def best_so_far(self) -> Fit | None:
         """The best of the runs that are finished and of the one that Ctrl-C has ended."""
-        progress = self._keeper.progress
+        progress = self._checkpoint_writer.progress
         done = None if progress.best is None else fit_of(progress.best, self._model.tol)
         best = _better(done, self._left)
         if best is not None:
@@ -84,7 +84,7 @@ class _Runs:
 
     def run(self, i: int, seed) -> None:
         """One run, from where a checkpoint left it or from the best of its starts."""
-        progress, model = self._keeper.progress, self._model
+        progress, model = self._checkpoint_writer.progress, self._model
         left, progress.current = progress.current, None
         tried: list[tuple[str, float]] = [] if left is None else left.candidates
         history = () if left is None else left.history
@@ -94,19 +94,19 @@ class _Runs:
 
         def on_step(state, values):
             self._show(i, len(values), f"objective {values[-1].objective:.6g}")
-            self._keeper.step(lambda: Run(state, tuple(values), tried), len(values))
+            self._checkpoint_writer.step(lambda: Run(state, tuple(values), tried), len(values))
             return self._callbacks.after_iteration(state)
 
         try:
             fit = self._em(first, model.max_iter, model.tol, on_step, history)
         except Interrupted as interrupt:
             interrupt.fit.trace.candidates = tried
-            self._keeper.write(run_of(interrupt.fit, tried))
+            self._checkpoint_writer.write(run_of(interrupt.fit, tried))
             raise
         if progress.best is None or fit.objective > max(progress.objectives):
             progress.best = run_of(fit, tried)
         progress.objectives.append(fit.objective)
-        self._keeper.write(None)
+        self._checkpoint_writer.write(None)
 
     def _em(self, problems: list[Problem], max_iter, tol, on_step=None, history=()) -> Fit:
         schedule = self._model._schedule

@@ -20,9 +20,9 @@ from coview.wording import plural
 
 SMOOTHING = 0.1  # share of a hard label that is spread over all topics
 CORPUS_SHARE = 0.01  # share of the corpus distribution mixed into topics made from documents
-GRAPH_NEIGHBOURS = 10
+GRAPH_NEIGHBORS = 10
 SPECTRAL_DOCUMENTS = 20_000  # more make the eigenvectors too dear
-KMEANS_SAMPLE = 20_000  # documents on which the centres are found; the others are only assigned
+KMEANS_SAMPLE = 20_000  # documents on which the centers are found; the others are only assigned
 
 
 @dataclass(frozen=True)
@@ -59,17 +59,17 @@ def label_start(name: str, labels: np.ndarray, n_topics: int, data: Prepared) ->
 
 
 def kmeans_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
-    """From k-means on tf-idf weighted, length-normalised, concatenated views."""
+    """From k-means on tf-idf weighted, length-normalized, concatenated views."""
     labels = kmeans_labels(tfidf_concat(data.matrices), n_topics, rng)
     return label_start("kmeans", labels, n_topics, data)
 
 
 def naive_bayes_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
-    """From the labelled documents: the mean of the views' naive Bayes posteriors, smoothed."""
+    """From the labeled documents: the mean of the views' naive Bayes posteriors, smoothed."""
     from sklearn.naive_bayes import MultinomialNB
 
     if data.labels is None:
-        raise ValueError("init='naive_bayes' needs labelled documents: fit(views, labels=...).")
+        raise ValueError("init='naive_bayes' needs labeled documents: fit(views, labels=...).")
     theta, n_votes = np.zeros((data.n_docs, n_topics)), np.zeros((data.n_docs, 1))
     for v, matrix in _filled(data):
         has = np.flatnonzero(data.present[:, v])
@@ -95,12 +95,12 @@ def consensus_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> 
 
 
 def spectral_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start | None:
-    """From the spectral embedding of the neighbour graph of the concatenated views."""
+    """From the spectral embedding of the neighbor graph of the concatenated views."""
     return _spectral("spectral", [(tfidf_concat(data.matrices), None)], data, n_topics, rng)
 
 
 def spectral_sum_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start | None:
-    """From the spectral embedding of the sum of the views' neighbour graphs."""
+    """From the spectral embedding of the sum of the views' neighbor graphs."""
     features = ((tfidf_concat([m]), data.present[:, v]) for v, m in _filled(data))
     return _spectral("spectral_sum", features, data, n_topics, rng)
 
@@ -115,7 +115,7 @@ def _spectral(name, features, data, n_topics, rng):
 
     if not _spectral_is_possible(data.n_docs, n_topics):
         return None
-    graph = sum(knn_graph(f, GRAPH_NEIGHBOURS, present=has) for f, has in features)
+    graph = sum(knn_graph(f, GRAPH_NEIGHBORS, present=has) for f, has in features)
     embedding = spectral_embedding(graph, n_topics, rng)
     return label_start(name, kmeans_labels(embedding, n_topics, rng), n_topics, data)
 
@@ -271,7 +271,7 @@ def tfidf_concat(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
 
 
 def kmeans_labels(features, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
-    """Cluster of each row. The centres come from a sample of rows, so the cost stays linear."""
+    """Cluster of each row. The centers come from a sample of rows, so the cost stays linear."""
     from sklearn.cluster import KMeans
 
     n_docs = features.shape[0]
@@ -279,7 +279,7 @@ def kmeans_labels(features, n_clusters: int, rng: np.random.Generator) -> np.nda
     sample = np.arange(n_docs)
     if n_docs > KMEANS_SAMPLE:
         sample = np.sort(rng.choice(n_docs, KMEANS_SAMPLE, replace=False))
-    with calm_kmeans():
+    with deterministic_kmeans():
         kmeans.fit(_short_indices(features[sample]))
         pieces = range(0, n_docs, KMEANS_SAMPLE)
         labels = [kmeans.predict(_short_indices(features[i : i + KMEANS_SAMPLE])) for i in pieces]
@@ -287,7 +287,7 @@ def kmeans_labels(features, n_clusters: int, rng: np.random.Generator) -> np.nda
 
 
 @contextmanager
-def calm_kmeans():
+def deterministic_kmeans():
     """k-means with one thread, and without its warning of fewer distinct points than clusters.
 
     Several threads form sums in an order that differs from run to run. Clusters that stay empty,

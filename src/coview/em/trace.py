@@ -29,9 +29,9 @@ class Trace:
         The starts that were tried in the restart that was kept, each with its objective after a few
         iterations, and starts left out, with NaN.
     roughness : ndarray of shape (n_iter,), or None in models without a graph
-        How much mixtures differ between neighbours by the symmetric Kullback-Leibler divergence
+        How much mixtures differ between neighbors by the symmetric Kullback-Leibler divergence
         (Eq. 3 of Wang et al., 2017), under the current weights of the graphs. Infinite where one of
-        two neighbours has a share of 0; only the quadratic one is in the objective, as `penalty`.
+        two neighbors has a share of 0; only the quadratic one is in the objective, as `penalty`.
     """
 
     objective: np.ndarray

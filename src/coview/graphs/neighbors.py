@@ -1,4 +1,4 @@
-"""Graphs over documents: nearest neighbours of a view, a user's own links, and their mixture.
+"""Graphs over documents: nearest neighbors of a view, a user's own links, and their mixture.
 
 A graph is a symmetric CSR array (documents, documents) of positive weights without a diagonal.
 That of a view is Eq. 5 of Wang et al. (2017): U_is = 1 if document i is among the p nearest
@@ -30,7 +30,7 @@ SPARSE_COST, CHOICE_COST = 250, 50
 MAX_WORK = 1.5e12  # of "auto": one or two minutes, 50,000 documents of 500 dense features, say
 BUFFER = 1 << 25  # bytes of a block of distances
 CHUNK = 1 << 20  # entries of the rows whose differences are squared at a time
-INDEX_NEIGHBORS = 4  # an index is asked for this many times the neighbours that are wanted
+INDEX_NEIGHBORS = 4  # an index is asked for this many times the neighbors that are wanted
 
 
 class Pairs(NamedTuple):
@@ -59,14 +59,14 @@ def knn_graph(
     method: str = "auto",
     seed: int = 0,
 ) -> sp.csr_array:
-    """The graph of nearest neighbours: an edge if one of two documents is near to the other.
+    """The graph of nearest neighbors: an edge if one of two documents is near to the other.
 
     Parameters
     ----------
     matrix : csr_array or ndarray of shape (n_docs, n_terms)
         One view, in the scale in which distances are to be taken.
     n_neighbors : int, default=5
-        Each document looks for this many others. It is not its own neighbour, but its duplicates
+        Each document looks for this many others. It is not its own neighbor, but its duplicates
         are; ties go to the document that comes first. Where there are fewer others, all are taken.
     present : ndarray of bool of shape (n_docs,), optional
         Documents that lack the view have no edge. One that has it, but no count, is a point like
@@ -146,7 +146,7 @@ def _distinct(points):
 
 
 def _with_duplicates(found: Pairs, group: np.ndarray, most: int) -> Pairs:
-    """From neighbours among distinct points to those among all."""
+    """From neighbors among distinct points to those among all."""
     sizes = np.bincount(group)
     members = np.argsort(group, kind="stable")
     own = np.arange(len(sizes))

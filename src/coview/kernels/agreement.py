@@ -1,6 +1,6 @@
 r"""The M-step of mixtures that are to agree across the views of a document.
 
-For a document with counts Q (views, topics) and strength lam it is the maximiser of the concave
+For a document with counts Q (views, topics) and strength lam it is the maximizer of the concave
 
     F(h) = sum_v sum_k Q_vk log h_vk - lam sum_{v<w} D(h_v, h_w),    sum_k h_vk = 1,  h >= 0.
 
@@ -32,7 +32,7 @@ _Work = namedtuple(
 
 @njit(**_OPTIONS)
 def solve(kind, counts, strengths, views, n_present, tol, rows):
-    """The maximiser of F for each document, into the rows of its present views; others stay.
+    """The maximizer of F for each document, into the rows of its present views; others stay.
 
     counts and rows (documents, views, topics), the counts with mass 1 in the present views of each
     document; strengths (documents,), up to 1e9; views (documents, views): first the present ones,
@@ -175,7 +175,7 @@ def _solve(kind, n, m, t):
 
 @njit(**_OPTIONS)
 def _newton(kind, n, m, counts, lam, tol, h, t):
-    """h (n, m), a guess, becomes the maximiser."""
+    """h (n, m), a guess, becomes the maximizer."""
     log, new, new_log = t.log, t.apart[0], t.apart[1]
     for v in range(n):
         for k in range(m):
@@ -265,7 +265,7 @@ def _log_step(n, m, counts, lam, log, step, x, new, new_log):
 
 @njit(**_OPTIONS)
 def _interior(kind, n, m, counts, lam, tol, h, t):
-    """h (n, m), a positive guess, becomes the maximiser."""
+    """h (n, m), a positive guess, becomes the maximizer."""
     size, best = n * m * (n if kind == L1 else 1), np.inf
     x, s, dx, ds, eta = t.x, t.s, t.dx, t.ds, t.eta
     _start(kind, n, m, counts, lam, h, t)

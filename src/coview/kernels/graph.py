@@ -38,7 +38,7 @@ def conjugate_gradients(indptr, indices, weights, mass, component, right, x, tol
 
     It ends when, in every lane, the error is below tol in the norm of the system for one row of
     average diagonal (estimated by the gains of the last DELAY iterations, Hestenes & Stiefel), and
-    neither a row solved with its neighbours as they are, nor a component shifted, would move by
+    neither a row solved with its neighbors as they are, nor a component shifted, would move by
     more than tol. After max_iter iterations it ends without having got there.
     """
     diagonal, average = _diagonal(indptr, weights, mass)

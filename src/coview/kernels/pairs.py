@@ -102,7 +102,7 @@ def gather(indptr, others, index, pull, theta, out):
 
 @njit(_LITERAL, **_OPTIONS)
 def literal_target(counts, theta, keep, slope):
-    """slope (documents, topics), in place, to counts - slope theta, cut off at 0 and normalised.
+    """slope (documents, topics), in place, to counts - slope theta, cut off at 0 and normalized.
 
     slope is lam dR/dp. Rows in `keep` and rows without mass become those of theta.
     """
@@ -118,7 +118,7 @@ def literal_target(counts, theta, keep, slope):
 
 @njit(_SAFE, **_OPTIONS)
 def safe_target(counts, theta, keep, reach, slope):
-    """slope (documents, topics), in place, to theta (g + c) normalised; g = counts / theta - slope.
+    """slope (documents, topics), in place, to theta (g + c) normalized; g = counts / theta - slope.
 
     c >= 0 is the least number for which g + c has no negative entry; if it is not 0, the document
     goes `reach` of the way. An entry of theta that is 0 stays 0. Rows in `keep` and rows without

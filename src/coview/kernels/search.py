@@ -3,7 +3,7 @@
 Scores are inner products of prepared vectors,
 
     root        sum_k sqrt(q_k) sqrt(g_k)                   "hellinger"
-    centred     sum_k a_k (g_k - c_k) / |g - c|             "cosine" (c = 0), "correlation"
+    centered     sum_k a_k (g_k - c_k) / |g - c|             "cosine" (c = 0), "correlation"
 
 or 1 - JS(q, g). Every row gets a quick score in the precision of the mixtures, or in float32 from
 a matrix product; it is off by at most `slack`. Only rows that could be among the best by it are
@@ -23,7 +23,7 @@ from numba import njit
 
 from coview.kernels.divergence import jensen_shannon
 
-ROOT, CENTRED, JENSEN_SHANNON = 0, 1, 2
+ROOT, CENTERED, JENSEN_SHANNON = 0, 1, 2
 NOWHERE = np.iinfo(np.int64).max
 GLANCE = 128  # scores that are looked at together
 
@@ -33,7 +33,7 @@ _u = np.uint64
 
 
 @njit(**_OPTIONS)
-def careful(form, query, row, centre):
+def careful(form, query, row, center):
     """The score of one row in double precision; query (topics,) is prepared, for JS as it is."""
     if form == JENSEN_SHANNON:
         return 1.0 - jensen_shannon(query, row)
@@ -42,10 +42,10 @@ def careful(form, query, row, centre):
         if form == ROOT:
             score += query[k] * np.sqrt(np.float64(row[k]))
         else:
-            share = np.float64(row[k]) - centre[k]
+            share = np.float64(row[k]) - center[k]
             score += query[k] * share
             square += share * share
-    if form == CENTRED:
+    if form == CENTERED:
         return score / np.sqrt(square) if square > 0.0 else 0.0
     return score
 
@@ -59,11 +59,11 @@ def _quick_root(query, row):
 
 
 @njit(**_SUMS)
-def _quick_centred(query, row, centre):
+def _quick_centered(query, row, center):
     score = row.dtype.type(0)
     square = row.dtype.type(0)
     for k in range(_u(row.shape[0])):
-        share = row[k] - centre[k]
+        share = row[k] - center[k]
         score += query[k] * share
         square += share * share
     return score / np.sqrt(square) if square > 0 else row.dtype.type(0)
@@ -94,24 +94,24 @@ def _replace_worst(scores, places, score, place):
 
 
 @njit(**_OPTIONS)
-def search_one(form, mixtures, rows, query, quick_query, centre, slack, scores, places):
+def search_one(form, mixtures, rows, query, quick_query, center, slack, scores, places):
     """The best of the mixtures at `rows` for one query, into the heap scores, places (top,).
 
-    query (topics,) is in double precision; quick_query and centre in that of the mixtures.
+    query (topics,) is in double precision; quick_query and center in that of the mixtures.
     """
     for i in range(rows.shape[0]):
         row = mixtures[rows[i]]
-        if form == CENTRED:
-            quick = _quick_centred(quick_query, row, centre)
+        if form == CENTERED:
+            quick = _quick_centered(quick_query, row, center)
         else:
             quick = _quick_root(quick_query, row)
         if quick >= scores[0] - slack:
-            _replace_worst(scores, places, careful(form, query, row, centre), rows[i])
+            _replace_worst(scores, places, careful(form, query, row, center), rows[i])
 
 
 @njit(**_OPTIONS)
 def search_lists(
-    form, mixtures, bounds, firsts, asking, queries, quick_queries, centre, slack, scores, places
+    form, mixtures, bounds, firsts, asking, queries, quick_queries, center, slack, scores, places
 ):
     """The best of some lists of rows for the queries that ask each, into heaps (queries, top).
 
@@ -127,7 +127,7 @@ def search_lists(
                 rows,
                 queries[q],
                 quick_queries[q],
-                centre,
+                center,
                 slack,
                 scores[q],
                 places[q],
@@ -135,26 +135,26 @@ def search_lists(
 
 
 @njit(**_SUMS)
-def _length(row, centre):
+def _length(row, center):
     square = row.dtype.type(0)
     for k in range(_u(row.shape[0])):
-        square += (row[k] - centre[k]) * (row[k] - centre[k])
+        square += (row[k] - center[k]) * (row[k] - center[k])
     return np.sqrt(square)
 
 
 @njit(**_OPTIONS)
-def prepare_rows(form, mixtures, rows, centre, out):
+def prepare_rows(form, mixtures, rows, center, out):
     """out (rows, topics), float32: the vectors whose inner products with queries are scores."""
     for i in range(rows.shape[0]):
         row, vector = mixtures[rows[i]], out[i]
-        if form != CENTRED:
+        if form != CENTERED:
             for k in range(_u(row.shape[0])):
                 vector[k] = np.sqrt(row[k])
             continue
-        length = _length(row, centre)
+        length = _length(row, center)
         scale = 1 / length if length > 0 else length
         for k in range(_u(row.shape[0])):
-            vector[k] = (row[k] - centre[k]) * scale
+            vector[k] = (row[k] - center[k]) * scale
 
 
 @njit(**_OPTIONS)
@@ -167,7 +167,7 @@ def _any_above(quick, limit):
 
 
 @njit(**_OPTIONS)
-def keep_best(form, quick, mixtures, rows, queries, centre, slack, scores, places):
+def keep_best(form, quick, mixtures, rows, queries, center, slack, scores, places):
     """From quick scores (queries, rows) the best rows into the heaps scores, places (queries, top).
 
     A column of `quick` is the row of mixtures whose number is in `rows`.
@@ -181,5 +181,5 @@ def keep_best(form, quick, mixtures, rows, queries, centre, slack, scores, place
             for i in range(part.shape[0]):
                 if part[i] >= best[0] - slack:
                     row = rows[begin + i]
-                    score = careful(form, queries[q], mixtures[row], centre)
+                    score = careful(form, queries[q], mixtures[row], center)
                     _replace_worst(best, where, score, row)

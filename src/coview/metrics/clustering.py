@@ -28,9 +28,9 @@ def clustering_accuracy(labels_true, labels_pred) -> float:
 
 
 def normalized_mutual_info(labels_true, labels_pred, *, normalizer: str = "max") -> float:
-    """Mutual information over the larger ("max") or the mean ("mean") entropy of the labellings.
+    """Mutual information over the larger ("max") or the mean ("mean") entropy of the labelings.
 
-    Figures with different normalisers cannot be compared. In tables use `nmi_max` or `nmi_mean`,
+    Figures with different normalizers cannot be compared. In tables use `nmi_max` or `nmi_mean`,
     whose names say which it is.
 
     >>> normalized_mutual_info([0, 0, 1, 1], [1, 1, 0, 0])
@@ -95,7 +95,7 @@ def adjusted_rand(labels_true, labels_pred) -> float:
 
 
 def _checked(labels_true: Any, labels_pred: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Both labellings as arrays: of one length, at least one document, nothing missing."""
+    """Both labelings as arrays: of one length, at least one document, nothing missing."""
     true, pred = np.asarray(labels_true), np.asarray(labels_pred)
     if true.ndim != 1 or true.shape != pred.shape or not len(true):
         raise ValueError(

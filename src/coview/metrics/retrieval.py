@@ -22,22 +22,22 @@ from scipy.special import rel_entr
 
 from coview.params import check_choice, check_int
 
-KINDS = ("hellinger", "cosine", "correlation", "jensen-shannon")
+METRICS = ("hellinger", "cosine", "correlation", "jensen-shannon")
 
 
 def similarity(
-    queries: np.ndarray, gallery: np.ndarray, *, kind: str = "hellinger", centre=None
+    queries: np.ndarray, gallery: np.ndarray, *, metric: str = "hellinger", center=None
 ) -> np.ndarray:
     """Similarity of each query's mixture to each mixture of the gallery, larger is closer.
 
     Parameters
     ----------
     queries, gallery : ndarray of shape (n, topics)
-    kind : {"hellinger", "cosine", "correlation", "jensen-shannon"}, default="hellinger"
-        Inner product of square roots; cosine; cosine after subtracting `centre`; or 1 minus the
+    metric : {"hellinger", "cosine", "correlation", "jensen-shannon"}, default="hellinger"
+        Inner product of square roots; cosine; cosine after subtracting `center`; or 1 minus the
         Jensen-Shannon divergence in bits, which is 1 for equal mixtures and 0 for mixtures that
         share no topic. A row of zeros is similar to nothing.
-    centre : pair of ndarray of shape (topics,), optional
+    center : pair of ndarray of shape (topics,), optional
         What "correlation" subtracts from queries and gallery: the mean mixture of the training
         documents in each view. By default the means of the arrays given.
 
@@ -48,18 +48,18 @@ def similarity(
     Examples
     --------
     >>> mixtures = np.array([[1.0, 0.0], [0.5, 0.5]])
-    >>> similarity(mixtures, mixtures, kind="jensen-shannon").round(2)
+    >>> similarity(mixtures, mixtures, metric="jensen-shannon").round(2)
     array([[1.  , 0.69],
            [0.69, 1.  ]])
     """
-    check_choice("kind", kind, KINDS)
-    queries, gallery = _checked(queries, gallery, signed=kind in ("cosine", "correlation"))
-    if kind == "jensen-shannon":
+    check_choice("metric", metric, METRICS)
+    queries, gallery = _checked(queries, gallery, signed=metric in ("cosine", "correlation"))
+    if metric == "jensen-shannon":
         return np.array([_jensen_shannon(query, gallery) for query in queries])
-    if kind == "hellinger":
+    if metric == "hellinger":
         return np.sqrt(queries) @ np.sqrt(gallery).T
-    if kind == "correlation":
-        means = (queries.mean(axis=0), gallery.mean(axis=0)) if centre is None else centre
+    if metric == "correlation":
+        means = (queries.mean(axis=0), gallery.mean(axis=0)) if center is None else center
         queries, gallery = queries - means[0], gallery - means[1]
     return _unit(queries) @ _unit(gallery).T
 

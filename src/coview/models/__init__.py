@@ -17,6 +17,11 @@ MODEL_NAMES = {
 ONE_VIEW = ("plsa", "dual", "ltm")
 
 
+def topic_model(fitted: Any) -> Any:
+    """Return the topic model itself: a `TopicClassifier` has one inside."""
+    return getattr(fitted, "estimator_", fitted)
+
+
 def model_class(name: str) -> Any:
     """The class of a short name.
 

@@ -5,7 +5,7 @@ are the same theme:
 
     p(w | d, v) = sum_z  p(w | z, v)  p(z | d, v)
 
-Objective (to be maximised), with a weight alpha_v for each view,
+Objective (to be maximized), with a weight alpha_v for each view,
 
     sum_v alpha_v sum_{d,w} n_v(d,w) log p(w|d,v)
         - sum_d lam_d sum_{v<u} D( p(.|d,v), p(.|d,u) )                               (7)
@@ -18,13 +18,13 @@ E-step (5), the mixtures of all views of a document together:
 
     max  sum_v sum_z Q_v(z) log p(z|d,v)  -  lam_d sum_{v<u} D( p(.|d,v), p(.|d,u) )    (10)
 
-The paper maximises (10) one view at a time, by a root in one variable, (11) to (14). That crawls
+The paper maximizes (10) one view at a time, by a root in one variable, (11) to (14). That crawls
 when lam is large, and for l1 it stops where nothing has converged: here (10) is solved for all
 views of a document at once, for any number of views, so each step is exact and the objective never
 falls.
 
-The paper's documents are normalised to one token a view and have one lam. Here lam_d is `strength`
-times the document's weighted tokens, averaged over its views: on normalised documents this is
+The paper's documents are normalized to one token a view and have one lam. Here lam_d is `strength`
+times the document's weighted tokens, averaged over its views: on normalized documents this is
 the paper's lambda, and doubling all counts changes nothing. `strength_scale="absolute"` takes
 `strength` as lambda itself.
 

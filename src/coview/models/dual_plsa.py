@@ -5,7 +5,7 @@ topic a distribution over words w:
 
     p(w | d) = sum_z sum_y  p(w | y)  p(y | z)  p(z | d)                       (1)
 
-Objective (to be maximised)
+Objective (to be maximized)
 
     L = sum_{d,w}  n(d, w)  log p(w | d)                                       (2)
 

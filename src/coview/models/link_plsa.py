@@ -5,7 +5,7 @@ over the terms of each view:
 
     p(w | d, v) = sum_z  p(w | z, v)  p(z | d)
 
-Objective (to be maximised), with a weight alpha_v for each view,
+Objective (to be maximized), with a weight alpha_v for each view,
 
     L = sum_v alpha_v sum_{d,w}  n_v(d, w)  log p(w | d, v)
 

@@ -1,10 +1,10 @@
-r"""LTM: topics that vary little between neighbours (Cai, Wang & He, 2009; as in Wang et al., 2017).
+r"""LTM: topics that vary little between neighbors (Cai, Wang & He, 2009; as in Wang et al., 2017).
 
 Model. PLSA of one view,
 
     p(w | d) = sum_z  p(w | z)  p(z | d)
 
-Objective (to be maximised). With a graph U over the documents (nearest neighbours, or given) and
+Objective (to be maximized). With a graph U over the documents (nearest neighbors, or given) and
 its Laplacian L, and H the mixtures p(z|d),
 
     sum_{d,w} n(d,w) log p(w|d)  -  lam Tr(H' L H),    Tr(H' L H) = 1/2 sum_ij U_ij |h_i - h_j|^2
@@ -14,13 +14,13 @@ Omega = diag(n(d)), by one linear system for all topics,
 
     (Omega + lam L) H = V                                                              (15)
 
-which smooths the estimate of EM over the graph: rows stay on the simplex. It is the exact minimiser
-of a quadratic around that estimate, not the maximiser of EM's bound, so the objective may fall;
-`monotone=True` goes only as far towards it as the bound does not fall (the idea of LapPLSI: Cai et
+which smooths the estimate of EM over the graph: rows stay on the simplex. It is the exact minimizer
+of a quadratic around that estimate, not the maximizer of EM's bound, so the objective may fall;
+`step="safe"` goes only as far towards it as the bound does not fall (the idea of LapPLSI: Cai et
 al., 2008). Pinned documents are boundary conditions of the system.
 
 The papers print a roughness by symmetric Kullback-Leibler divergence (Eq. 3 of Wang et al.),
-infinite as soon as a neighbour has a zero: it is in `trace_.roughness`. What (15) smooths is the
+infinite as soon as a neighbor has a zero: it is in `trace_.roughness`. What (15) smooths is the
 quadratic one, which is the penalty.
 
 `LTM` on `views.concat()` is the papers' ConcatLTM.
@@ -56,15 +56,15 @@ class LTM(BaseViewsModel):
     strength : float, default=2.0
         Weight of the graph.
     strength_scale : {"mass", "absolute"}, default="mass"
-        "mass": at 1.0 the neighbours of an average document together weigh as much as its weighted
+        "mass": at 1.0 the neighbors of an average document together weigh as much as its weighted
         tokens, so the scale of the counts plays no part; "absolute": the papers' lambda.
     n_neighbors : int, default=5
-        Nearest neighbours of each document in the graph: by Euclidean distance in dense views, by
+        Nearest neighbors of each document in the graph: by Euclidean distance in dense views, by
         the cosine of tf-idf weights in sparse ones.
     graph : sparse matrix of shape (documents, documents) or None, default=None
-        A graph of your own (citations, links) instead of nearest neighbours.
-    monotone : bool, default=False
-        Take a step that never lowers the objective instead of the papers'.
+        A graph of your own (citations, links) instead of nearest neighbors.
+    step : {"paper", "safe"}, default="paper"
+        The papers' step, or one that never lowers the objective.
     assign : {"argmax", "kmeans"}, default="kmeans"
         Smoothed mixtures are soft: k-means on them finds the clusters where the largest share
         may not.
@@ -105,7 +105,7 @@ class LTM(BaseViewsModel):
         strength_scale: str = "mass",
         n_neighbors: int = 5,
         graph: Any = None,
-        monotone: bool = False,
+        step: str = "paper",
         init: Any = "auto",
         n_init: int = 1,
         max_iter: int = 200,
@@ -136,26 +136,26 @@ class LTM(BaseViewsModel):
         self.strength_scale = strength_scale
         self.n_neighbors = n_neighbors
         self.graph = graph
-        self.monotone = monotone
+        self.step = step
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_real("strength", self.strength)
         check_choice("strength_scale", self.strength_scale, ["mass", "absolute"])
         check_int("n_neighbors", self.n_neighbors, 1)
-        check_choice("monotone", self.monotone, [True, False])
+        check_choice("step", self.step, ["paper", "safe"])
 
     def _prepare_training(self, views: Views, labels, rng: np.random.Generator):
         data, learned = super()._prepare_training(views, labels, rng)
         if self.graph is None:
-            graph = neighbour_graph(data, 0, self.n_neighbors)
+            graph = neighbor_graph(data, 0, self.n_neighbors)
         else:
             graph = check_graph(self.graph, data.n_docs)
         strength = graph_strength(self.strength, self.strength_scale, data, [graph])
         penalty = GraphSmoothness(
             (graph,),
             strength,
-            safeguard=self.monotone,
+            safeguard=self.step == "safe",
             n_threads=effective_threads(self.n_jobs),
         )
         return replace(data, coupling=penalty), learned
@@ -165,8 +165,8 @@ class LTM(BaseViewsModel):
         return Problem.of(data, topics, (start.theta,), slots=(0,), penalty=data.coupling)
 
 
-def neighbour_graph(data: Prepared, v: int, n_neighbors: int) -> sp.csr_array:
-    """The graph of nearest neighbours in one view."""
+def neighbor_graph(data: Prepared, v: int, n_neighbors: int) -> sp.csr_array:
+    """The graph of nearest neighbors in one view."""
     matrix = data.matrices[v]
     # the papers' Euclidean distance in the view's own scale suits measurements; for sparse counts
     # it mostly says which documents are short
@@ -175,7 +175,7 @@ def neighbour_graph(data: Prepared, v: int, n_neighbors: int) -> sp.csr_array:
 
 
 def graph_strength(strength: float, scale: str, data: Prepared, graphs) -> float:
-    """lam of (15); on the scale of masses the neighbours together weigh `strength` documents."""
+    """lam of (15); on the scale of masses the neighbors together weigh `strength` documents."""
     if scale == "absolute":
         return float(strength)
     degree = sum(graph.sum() for graph in graphs) / len(graphs) / data.n_docs

@@ -4,7 +4,7 @@ Model. That of MVPLSA: one mixture p(z|d) for all views, feature topics y in eac
 
     p(w | d, v) = sum_z sum_y  p(w | y, v)  p(y | z, v)  p(z | d)
 
-Objective (to be maximised). Each view has a graph of nearest neighbours with Laplacian L_v; the
+Objective (to be maximized). Each view has a graph of nearest neighbors with Laplacian L_v; the
 graphs are mixed with weights mu_v,
 
     sum_v alpha_v sum_{d,w} n_v(d,w) log p(w|d,v)
@@ -53,7 +53,7 @@ from coview.em.problem import Problem
 from coview.em.starts import Start, label_start
 from coview.graphs.neighbors import check_graph
 from coview.models.dual_plsa import factor_attributes
-from coview.models.ltm import LTM, graph_strength, neighbour_graph
+from coview.models.ltm import LTM, graph_strength, neighbor_graph
 from coview.params import by_view, check_choice, check_int, check_real
 from coview.runners.threads import effective_threads
 from coview.views.checks import DataWarning
@@ -76,21 +76,21 @@ class MGGM(BaseViewsModel):
     strength : float, default=2.0
         Weight of the graph.
     strength_scale : {"mass", "absolute"}, default="mass"
-        "mass": at 1.0 the neighbours of an average document together weigh as much as its weighted
+        "mass": at 1.0 the neighbors of an average document together weigh as much as its weighted
         tokens, so the scale of the counts plays no part; "absolute": the papers' lambda.
     n_neighbors : int, default=5
-        Nearest neighbours of each document in the graph: by Euclidean distance in dense views, by
+        Nearest neighbors of each document in the graph: by Euclidean distance in dense views, by
         the cosine of tf-idf weights in sparse ones.
     graphs : dict of sparse matrices of shape (documents, documents) or None, default=None
         Graphs of your own for some or all views, by name; a name that is no view adds a graph.
-        Views without one get nearest neighbours.
+        Views without one get nearest neighbors.
     exponent : float, default=0.95
         The paper's lambda_2, in (0, 1): near 1 the graph that fits best takes all weight, near 0
         all graphs weigh the same.
     normalize_graph_weights : bool, default=False
         Make the weights sum to one.
-    monotone : bool, default=False
-        Take a step that never lowers the objective (at fixed weights) instead of the paper's.
+    step : {"paper", "safe"}, default="paper"
+        The paper's step, or one that never lowers the objective (at fixed graph weights).
     assign : {"argmax", "kmeans"}, default="kmeans"
         Smoothed mixtures are soft: k-means on them finds the clusters where the largest share
         may not.
@@ -137,7 +137,7 @@ class MGGM(BaseViewsModel):
         graphs: Any = None,
         exponent: float = 0.95,
         normalize_graph_weights: bool = False,
-        monotone: bool = False,
+        step: str = "paper",
         init: Any = "auto",
         n_init: int = 1,
         max_iter: int = 200,
@@ -171,7 +171,7 @@ class MGGM(BaseViewsModel):
         self.graphs = graphs
         self.exponent = exponent
         self.normalize_graph_weights = normalize_graph_weights
-        self.monotone = monotone
+        self.step = step
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -187,18 +187,18 @@ class MGGM(BaseViewsModel):
                 f"{type(self.graphs).__name__}."
             )
         check_real("exponent", self.exponent, 1e-6, 1 - 1e-6)
-        for name in ("monotone", "normalize_graph_weights"):
-            check_choice(name, getattr(self, name), [True, False])
+        check_choice("step", self.step, ["paper", "safe"])
+        check_choice("normalize_graph_weights", self.normalize_graph_weights, [True, False])
 
     def _prepare_training(self, views: Views, labels, rng: np.random.Generator):
         data, learned = super()._prepare_training(views, labels, rng)
         return replace(data, coupling=self._graphs(data)), learned
 
     def _graphs(self, data: Prepared) -> dict[str, sp.csr_array]:
-        """The graph of each view, given or of nearest neighbours, and any others given."""
+        """The graph of each view, given or of nearest neighbors, and any others given."""
         given = {n: check_graph(g, data.n_docs, n) for n, g in (self.graphs or {}).items()}
         own = {
-            n: given.pop(n) if n in given else neighbour_graph(data, v, self.n_neighbors)
+            n: given.pop(n) if n in given else neighbor_graph(data, v, self.n_neighbors)
             for v, n in enumerate(data.names)
             if n in given or data.matrices[v].nnz  # without counts all are alike
         }
@@ -243,7 +243,7 @@ class MGGM(BaseViewsModel):
             graph_strength(self.strength, self.strength_scale, data, graphs),
             exponent=self.exponent,
             normalize_weights=self.normalize_graph_weights,
-            safeguard=self.monotone,
+            safeguard=self.step == "safe",
             n_threads=effective_threads(self.n_jobs),
         )
 

@@ -5,7 +5,7 @@ topics y of each view, which emit features w:
 
     p(w | d, v) = sum_z sum_y  p(w | y, v)  p(y | z, v)  p(z | d)                     (3)
 
-Objective (to be maximised; p(d) and p(v) are constants), with a weight alpha_v for each view,
+Objective (to be maximized; p(d) and p(v) are constants), with a weight alpha_v for each view,
 
     L = sum_v alpha_v sum_{d,w}  n_v(d, w)  log p(w | d, v)                           (4)
 
@@ -15,7 +15,7 @@ Updates. With the E-step's ratio  r(d,w,v) = n_v(d,w) / p(w|d,v)  instead of the
     p(y|z,v)  ∝  p(y|z,v)  sum_w p(w|y,v)  sum_d r(d,w,v) p(z|d)                      (16)
     p(z|d)    ∝  p(z|d)    sum_v alpha_v sum_w r(d,w,v) sum_y p(w|y,v) p(y|z,v)       (17)
 
-Labelled documents keep one-hot mixtures (18) and still teach (15) and (16). The inner sum over d
+Labeled documents keep one-hot mixtures (18) and still teach (15) and (16). The inner sum over d
 does not know y, so the cost is O(nnz K + W Y K) where the paper's E-step is O(nnz Y K).
 
 With as many feature topics as clusters, or more, any topics p(w|z,v) can be reached: the

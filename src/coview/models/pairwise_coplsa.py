@@ -8,7 +8,7 @@ Two documents are as alike in view v as their mixtures are close,
 
     S_v(i, j) = exp( -|p(.|i,v) - p(.|j,v)|^2 / sigma )                               (7)
 
-and the views shall agree on it. Objective (to be maximised), with weights tau_v,
+and the views shall agree on it. Objective (to be maximized), with weights tau_v,
 
     sum_v tau_v sum_{d,w} n_v(d,w) log p(w|d,v)  -  lam sum_{v<u} |S_v - S_u|_F^2      (4)
 

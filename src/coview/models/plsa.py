@@ -4,7 +4,7 @@ Model. A document d is a mixture of topics z, a topic a distribution over words 
 
     p(w | d) = sum_z  p(w | z)  p(z | d)                                       (1)
 
-Objective (to be maximised; p(d), whose estimate is constant, is left out)
+Objective (to be maximized; p(d), whose estimate is constant, is left out)
 
     L = sum_{d,w}  n(d, w)  log p(w | d)                                       (2)
 

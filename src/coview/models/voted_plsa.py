@@ -254,7 +254,7 @@ def preassign(votes: np.ndarray, chosen: list[Signature]) -> np.ndarray:
 
 
 def _numbered_as(labels: np.ndarray, assigned: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Clusters renumbered to agree best with the labels of the labelled documents."""
+    """Clusters renumbered to agree best with the labels of the labeled documents."""
     both = (labels >= 0) & (assigned >= 0)
     meet = np.zeros((n_clusters, n_clusters))
     np.add.at(meet, (assigned[both], labels[both]), 1)

@@ -26,7 +26,7 @@ from coview.reading.tables import (
     text_columns,
     unknown_column,
 )
-from coview.reading.text import Made, TextOptions, TextView, TokensView
+from coview.reading.text import CountedView, TextOptions, TextView, TokensView
 from coview.views.checks import check_aligned, check_ids, check_view_names
 from coview.views.named_matrices import _ids, read_table
 from coview.wording import listing, place, quoted, show
@@ -126,7 +126,7 @@ class Labels:
         self._cells.append(self._numbers.setdefault(value, len(self._numbers)))
 
     def finish(self) -> tuple[np.ndarray, list[str] | None]:
-        """Labels of all documents, and the names of texts; -1 is unlabelled."""
+        """Labels of all documents, and the names of texts; -1 is unlabeled."""
         values = [value for value in self._numbers if value is not None]
         whole = all(isinstance(value, int) or _WHOLE.fullmatch(value) for value in values)
         names = None if whole else sorted({str(value) for value in values})
@@ -256,7 +256,7 @@ def _unique(ids: list[str], numbers: array, source: RowSource, column: str) -> n
         raise
 
 
-def merged(views: Mapping[str, Made]) -> dict[str, Any]:
+def merged(views: Mapping[str, CountedView]) -> dict[str, Any]:
     """Views by their names as keyword arguments of `Views`."""
     return {
         "data": {view: made.matrix for view, made in views.items()},
@@ -303,7 +303,7 @@ def read_texts(texts: Any, options: TextOptions) -> dict[str, Any]:
     return merged(views)
 
 
-def _read_column(view: str, items: Any, options: TextOptions) -> Made:
+def _read_column(view: str, items: Any, options: TextOptions) -> CountedView:
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
         raise TypeError(
             f"View {quoted(view)} must be a sequence of texts, one for each document; found "

@@ -27,7 +27,7 @@ BUFFER = 1 << 19  # terms that wait to be counted
 
 
 class Limits(NamedTuple):
-    """Which terms are kept, with the meaning scikit-learn's vectorisers give to the names.
+    """Which terms are kept, with the meaning scikit-learn's vectorizers give to the names.
 
     min_df, max_df : int (documents) or float (share of the documents that have the view)
     max_features : int or None
@@ -138,7 +138,7 @@ class TermCounter:
         largest = int(block.data.max()) if block.nnz else 0
         counts = block.data.astype(np.min_scalar_type(largest))
         lengths = np.diff(block.indptr).astype(np.int32)
-        self._chunks.append(_Chunk(lengths, _apart(indices), _apart(counts)))
+        self._chunks.append(_Chunk(lengths, _mmap_copy(indices), _mmap_copy(counts)))
 
     def finish(self, view: str, limits: Limits) -> Counted:
         """The matrix of the documents that are there; ends the counting.
@@ -190,7 +190,7 @@ class TermCounter:
         return kept[np.sort((-totals).argsort()[: limits.max_features])]
 
 
-def _apart(numbers: np.ndarray) -> np.ndarray:
+def _mmap_copy(numbers: np.ndarray) -> np.ndarray:
     """A copy in memory that goes back to the system as soon as it is let go.
 
     In memory from the usual place the chunks of several views would lie between each other, and
@@ -277,10 +277,10 @@ def _kept_lengths(lengths: np.ndarray, known: np.ndarray) -> np.ndarray:
     return before[ends] - before[ends - lengths]
 
 
-def spread(matrix: sp.csr_array, present: np.ndarray) -> sp.csr_array:
+def expand_rows(matrix: sp.csr_array, present: np.ndarray) -> sp.csr_array:
     """Rows for all documents from those of the documents that are there; shares the buffers.
 
-    >>> spread(sp.csr_array([[1, 2]]), np.array([False, True])).toarray().tolist()
+    >>> expand_rows(sp.csr_array([[1, 2]]), np.array([False, True])).toarray().tolist()
     [[0, 0], [1, 2]]
     """
     lengths = np.zeros(len(present), dtype=np.int64)

@@ -36,7 +36,7 @@ def read_picture(item: Any, max_side: int, number: int = 0) -> np.ndarray:
     Parameters
     ----------
     item : path, or uint8 array of shape (height, width) or (height, width, 3)
-        Arrays are grey, or red, green and blue in this order. Transparency in a file is ignored,
+        Arrays are gray, or red, green and blue in this order. Transparency in a file is ignored,
         its orientation (EXIF) is not; of several pages or frames the first is taken.
     max_side : int
         Larger pictures are made smaller, by areas.
@@ -57,14 +57,14 @@ def read_picture(item: Any, max_side: int, number: int = 0) -> np.ndarray:
 
 def _check_array(item: Any, number: int) -> np.ndarray:
     array = np.asarray(item)
-    colours = array.ndim == 3 and array.shape[2] == 3
-    if array.dtype != np.uint8 or not (array.ndim == 2 or colours) or not array.size:
+    colors = array.ndim == 3 and array.shape[2] == 3
+    if array.dtype != np.uint8 or not (array.ndim == 2 or colors) or not array.size:
         raise ValueError(
             f"Picture number {number:,} must be a path, or an array of the type uint8 and the "
             f"shape (height, width) or (height, width, 3); found {type(item).__name__} of the type "
             f"{array.dtype} and the shape {array.shape}."
         )
-    return np.ascontiguousarray(array if colours else np.repeat(array[:, :, None], 3, axis=2))
+    return np.ascontiguousarray(array if colors else np.repeat(array[:, :, None], 3, axis=2))
 
 
 # -- files ----------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def _jpeg(data: bytes) -> Size:
 
 
 def _check_end(data: bytes, at: int) -> None:
-    # a picture cut short would be filled with grey by some versions of the decoder
+    # a picture cut short would be filled with gray by some versions of the decoder
     if data.find(b"\xff\xd9", at) < 0:
         raise IndexError
 

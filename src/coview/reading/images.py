@@ -1,9 +1,9 @@
-"""Pictures as counts: visual words (corners and blobs, quantised) and colours.
+"""Pictures as counts: visual words (corners and blobs, quantized) and colors.
 
 Visual words are those of Wang et al. (2016): SIFT descriptors of all training pictures are
 clustered by k-means, and a picture is how often each cluster occurs in it. Descriptors are compared
 by Hellinger's distance (the square roots of their shares: RootSIFT), as texts are elsewhere in this
-package. Colours are a histogram in hue, saturation and value, with bins of their own for greys,
+package. Colors are a histogram in hue, saturation and value, with bins of their own for grays,
 whose hue means nothing.
 """
 
@@ -24,15 +24,16 @@ from coview.extras import need
 from coview.params import check_int, seed_of
 from coview.reading.image_files import read_picture
 from coview.reading.recipes import is_missing
+from coview.store import renamed
 from coview.views.matrix_checks import DataWarning
 from coview.wording import plural, quoted
 
 N_DESCRIPTOR = 128
-COLOUR_TOTAL = 1000  # counts of each picture, so that its size plays no part
+COLOR_TOTAL = 1000  # counts of each picture, so that its size plays no part
 HUES = ("red", "amber", "lime", "green", "cyan", "blue", "violet", "pink")
 N_SATURATIONS = N_VALUES = 4
-N_GREYS = 8
-GREY_LIMIT = 32  # of 255: less saturated, or darker, and the hue is noise
+N_GRAYS = 8
+GRAY_LIMIT = 32  # of 255: less saturated, or darker, and the hue is noise
 
 Progress = Callable[[int, int], Any]
 
@@ -42,14 +43,14 @@ def image_views(
     name: str = "image",
     *,
     n_words: int = 1024,
-    colour: bool = True,
+    color: bool = True,
     max_side: int = 640,
     max_descriptors: int = 500,
     sample: int = 200_000,
     random_state: Any = 0,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Pictures as keyword arguments of `Views`: visual words and colours.
+    """Pictures as keyword arguments of `Views`: visual words and colors.
 
     The pictures are read twice, one at a time: once to sample descriptors for the vocabulary, once
     to count. Memory does not grow with their number but for the counts themselves. The same seed
@@ -61,12 +62,12 @@ def image_views(
         None is a document without a picture. A picture without a single keypoint (a plain
         wall) is there but has no words.
     name : str, default="image"
-        Name of the view of visual words; that of the colours is ``<name>_colour``.
+        Name of the view of visual words; that of the colors is ``<name>_color``.
     n_words : int, default=1024
         Size of the vocabulary. Fewer, with a warning, where there are fewer different descriptors;
         0 leaves the view out.
-    colour : bool, default=True
-        Whether to make the view of colours: 128 colours and 8 greys, 1,000 counts a picture.
+    color : bool, default=True
+        Whether to make the view of colors: 128 colors and 8 grays, 1,000 counts a picture.
     max_side : int, default=640
         Larger pictures are shrunk first.
     max_descriptors : int, default=500
@@ -86,12 +87,12 @@ def image_views(
     >>> import numpy as np
     >>> red = np.zeros((8, 8, 3), np.uint8) + np.array([255, 0, 0], np.uint8)
     >>> parts = image_views([red, None], n_words=0)
-    >>> parts["data"]["image_colour"].sum(axis=1).tolist()
+    >>> parts["data"]["image_color"].sum(axis=1).tolist()
     [1000.0, 0.0]
-    >>> parts["features"]["image_colour"][parts["data"]["image_colour"].indices].tolist()
+    >>> parts["features"]["image_color"][parts["data"]["image_color"].indices].tolist()
     ['red s3 v3']
     """
-    _check_options(n_words, colour, max_side, max_descriptors, sample)
+    _check_options(n_words, color, max_side, max_descriptors, sample)
     items = list(paths)
     if all(is_missing(item) for item in items):
         raise ValueError("No picture is given: every path is missing.")
@@ -100,10 +101,10 @@ def image_views(
     if n_words:
         rng = np.random.default_rng(seed_of(random_state))
         drawn = _draw(items, max_side, max_descriptors, sample, rng, step)
-        centres = _vocabulary(drawn, n_words, int(rng.integers(2**31)))
-        recipes[name] = ImageWordsRecipe(name, centres, max_side, max_descriptors)
-    if colour:
-        recipes[f"{name}_colour"] = ImageColourRecipe(name, max_side)
+        centers = _vocabulary(drawn, n_words, int(rng.integers(2**31)))
+        recipes[name] = ImageWordsRecipe(name, centers, max_side, max_descriptors)
+    if color:
+        recipes[f"{name}_color"] = ImageColorRecipe(name, max_side)
     matrices, present = _count(items, list(recipes.values()), step)
     return {
         "data": dict(zip(recipes, matrices, strict=True)),
@@ -113,13 +114,13 @@ def image_views(
     }
 
 
-def _check_options(n_words, colour, max_side, max_descriptors, sample) -> None:
+def _check_options(n_words, color, max_side, max_descriptors, sample) -> None:
     check_int("n_words", n_words, 0)
     check_int("max_side", max_side, 1)
     check_int("max_descriptors", max_descriptors, 1)
     check_int("sample", sample, 1)
-    if not (n_words or colour):
-        raise ValueError("n_words=0 together with colour=False leaves no view to make.")
+    if not (n_words or color):
+        raise ValueError("n_words=0 together with color=False leaves no view to make.")
 
 
 def _counter(progress: Progress | None, total: int) -> Callable[[], None]:
@@ -145,22 +146,22 @@ class ImageWordsRecipe:
     ----------
     source : str
         The raw column with the pictures.
-    centres : ndarray of float32 of shape (words, 128)
-        The vocabulary: centres of RootSIFT descriptors.
+    centers : ndarray of float32 of shape (words, 128)
+        The vocabulary: centers of RootSIFT descriptors.
     max_side, max_descriptors : int
         As in `image_views`.
     """
 
     kind: ClassVar[str] = "image_words"
     source: str
-    centres: np.ndarray
+    centers: np.ndarray
     max_side: int = 640
     max_descriptors: int = 500
 
     @property
     def features(self) -> np.ndarray:
         """Names of the words: word_0000, word_0001, ..."""
-        return np.array([f"word_{i:04d}" for i in range(len(self.centres))], dtype=object)
+        return np.array([f"word_{i:04d}" for i in range(len(self.centers))], dtype=object)
 
     def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
         """Counts of pictures (paths, uint8 arrays or None), and which of them are there."""
@@ -170,9 +171,9 @@ class ImageWordsRecipe:
     def row(self, picture: np.ndarray) -> np.ndarray:
         """Counts of one picture."""
         descriptors = _root(_descriptors(picture, self.max_descriptors))
-        # the square of a descriptor's own length does not change which centre is near
-        distances = (self.centres**2).sum(axis=1) - 2 * descriptors @ self.centres.T
-        return np.bincount(distances.argmin(axis=1), minlength=len(self.centres))
+        # the square of a descriptor's own length does not change which center is near
+        distances = (self.centers**2).sum(axis=1) - 2 * descriptors @ self.centers.T
+        return np.bincount(distances.argmin(axis=1), minlength=len(self.centers))
 
     def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Settings for JSON, and arrays."""
@@ -182,30 +183,31 @@ class ImageWordsRecipe:
             "max_side": self.max_side,
             "max_descriptors": self.max_descriptors,
         }
-        return settings, {"centres": self.centres}
+        return settings, {"centers": self.centers}
 
     @classmethod
     def from_data(
         cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
     ) -> ImageWordsRecipe:
         """The recipe from what `as_data` gave."""
-        centres = np.ascontiguousarray(arrays["centres"], dtype=np.float32)
-        if centres.shape != (len(features), N_DESCRIPTOR) or not np.isfinite(centres).all():
+        arrays = renamed(arrays, {"centres": "centers"})  # in early files
+        centers = np.ascontiguousarray(arrays["centers"], dtype=np.float32)
+        if centers.shape != (len(features), N_DESCRIPTOR) or not np.isfinite(centers).all():
             raise ValueError(
-                f"The centres of visual words must be finite, of the shape ({len(features):,}, "
-                f"{N_DESCRIPTOR}); found the shape {centres.shape}."
+                f"The centers of visual words must be finite, of the shape ({len(features):,}, "
+                f"{N_DESCRIPTOR}); found the shape {centers.shape}."
             )
         if settings["descriptor"] != "rootsift":
             raise ValueError(f"There is no descriptor {quoted(settings['descriptor'])}.")
         sizes = {n: check_int(n, settings[n], 1) for n in ("max_side", "max_descriptors")}
-        return cls(str(settings["source"]), centres, **sizes)
+        return cls(str(settings["source"]), centers, **sizes)
 
 
 def _descriptors(picture: np.ndarray, most: int) -> np.ndarray:
     """SIFT descriptors of the strongest keypoints, whole numbers of shape (n, 128) as uint8."""
     cv2 = need("cv2", extra="images")
-    grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
-    keypoints, descriptors = cv2.SIFT_create().detectAndCompute(grey, None)
+    gray = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
+    keypoints, descriptors = cv2.SIFT_create().detectAndCompute(gray, None)
     if descriptors is None:
         return np.empty((0, N_DESCRIPTOR), dtype=np.uint8)
     # chosen here: SIFT's own choice keeps all that tie with the last
@@ -241,12 +243,12 @@ def _draw(items, max_side, most, size, rng, step) -> np.ndarray:
 
 
 def _vocabulary(descriptors: np.ndarray, n_words: int, seed: int) -> np.ndarray:
-    """Centres of the descriptors (words, 128)."""
+    """Centers of the descriptors (words, 128)."""
     different = np.unique(descriptors, axis=0)
     if not len(different):
         raise ValueError(
             "No picture has a keypoint, so there are no visual words: the pictures are too small "
-            "or too plain. n_words=0 makes the view of colours alone."
+            "or too plain. n_words=0 makes the view of colors alone."
         )
     if len(different) <= n_words:
         if len(different) < n_words:
@@ -256,10 +258,10 @@ def _vocabulary(descriptors: np.ndarray, n_words: int, seed: int) -> np.ndarray:
             )
             warnings.warn(message, DataWarning, stacklevel=4)
         return _root(different)
-    return _centres(_root(descriptors), n_words, seed)
+    return _centers(_root(descriptors), n_words, seed)
 
 
-def _centres(points: np.ndarray, n_words: int, seed: int) -> np.ndarray:
+def _centers(points: np.ndarray, n_words: int, seed: int) -> np.ndarray:
     from sklearn.cluster import MiniBatchKMeans
 
     kmeans = MiniBatchKMeans(
@@ -269,12 +271,12 @@ def _centres(points: np.ndarray, n_words: int, seed: int) -> np.ndarray:
         return kmeans.fit(points).cluster_centers_
 
 
-# -- colours --------------------------------------------------------------------------------------
+# -- colors --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class ImageColourRecipe:
-    """A histogram of colours: 8 hues x 4 saturations x 4 values, and 8 greys.
+class ImageColorRecipe:
+    """A histogram of colors: 8 hues x 4 saturations x 4 values, and 8 grays.
 
     Attributes
     ----------
@@ -284,7 +286,7 @@ class ImageColourRecipe:
         As in `image_views`.
     """
 
-    kind: ClassVar[str] = "image_colour"
+    kind: ClassVar[str] = "image_color"
     source: str
     max_side: int = 640
 
@@ -292,8 +294,9 @@ class ImageColourRecipe:
     def features(self) -> np.ndarray:
         """Names of the bins: 'red s0 v0' (pale and dark) to 'pink s3 v3', then 'grey 0', ..."""
         bins = product(HUES, range(N_SATURATIONS), range(N_VALUES))
-        colours = [f"{hue} s{saturation} v{value}" for hue, saturation, value in bins]
-        return np.array([*colours, *(f"grey {i}" for i in range(N_GREYS))], dtype=object)
+        colors = [f"{hue} s{saturation} v{value}" for hue, saturation, value in bins]
+        # these names are data and stand in saved files, so their spelling stays
+        return np.array([*colors, *(f"grey {i}" for i in range(N_GRAYS))], dtype=object)
 
     def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
         """Counts of pictures (paths, uint8 arrays or None), and which of them are there."""
@@ -302,8 +305,8 @@ class ImageColourRecipe:
 
     def row(self, picture: np.ndarray) -> np.ndarray:
         """Counts of one picture: whole numbers that sum to 1,000."""
-        n_bins = len(HUES) * N_SATURATIONS * N_VALUES + N_GREYS
-        return _apportion(np.bincount(_colour_bins(picture), minlength=n_bins), COLOUR_TOTAL)
+        n_bins = len(HUES) * N_SATURATIONS * N_VALUES + N_GRAYS
+        return _apportion(np.bincount(_color_bins(picture), minlength=n_bins), COLOR_TOTAL)
 
     def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Settings for JSON; there are no arrays."""
@@ -312,27 +315,27 @@ class ImageColourRecipe:
     @classmethod
     def from_data(
         cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
-    ) -> ImageColourRecipe:
+    ) -> ImageColorRecipe:
         """The recipe from what `as_data` gave."""
         recipe = cls(str(settings["source"]), check_int("max_side", settings["max_side"], 1))
         if not np.array_equal(recipe.features, features):
-            raise ValueError("The features are not the bins of a histogram of colours.")
+            raise ValueError("The features are not the bins of a histogram of colors.")
         return recipe
 
 
-def _colour_bins(picture: np.ndarray) -> np.ndarray:
+def _color_bins(picture: np.ndarray) -> np.ndarray:
     """The bin of each pixel."""
     cv2 = need("cv2", extra="images")
     hsv = cv2.cvtColor(picture, cv2.COLOR_RGB2HSV).reshape(-1, 3).astype(np.int32)
     hue, saturation, value = hsv.T  # 0 to 179, 0 to 255, 0 to 255
-    n_hues, span = len(HUES), 256 - GREY_LIMIT
+    n_hues, span = len(HUES), 256 - GRAY_LIMIT
     # half a bin on, so that red is the middle of its bin and not a border
     h = (2 * hue * n_hues + 180) // 360 % n_hues
-    s = (saturation - GREY_LIMIT) * N_SATURATIONS // span
-    v = (value - GREY_LIMIT) * N_VALUES // span
-    colours = (h * N_SATURATIONS + s) * N_VALUES + v
-    greys = n_hues * N_SATURATIONS * N_VALUES + value * N_GREYS // 256
-    return np.where((saturation < GREY_LIMIT) | (value < GREY_LIMIT), greys, colours)
+    s = (saturation - GRAY_LIMIT) * N_SATURATIONS // span
+    v = (value - GRAY_LIMIT) * N_VALUES // span
+    colors = (h * N_SATURATIONS + s) * N_VALUES + v
+    grays = n_hues * N_SATURATIONS * N_VALUES + value * N_GRAYS // 256
+    return np.where((saturation < GRAY_LIMIT) | (value < GRAY_LIMIT), grays, colors)
 
 
 def _apportion(counts: np.ndarray, total: int) -> np.ndarray:

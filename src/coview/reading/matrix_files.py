@@ -240,7 +240,7 @@ def _lines(names: Any) -> Any:
 def read_labels(labels: Any) -> Any:
     """Labels as given, or from an .npy file or a text with one a line (an empty one: none).
 
-    Lines that are all whole numbers are integers, -1 for unlabelled; otherwise they are texts.
+    Lines that are all whole numbers are integers, -1 for unlabeled; otherwise they are texts.
     """
     if not isinstance(labels, str | PathLike):
         return labels

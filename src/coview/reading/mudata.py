@@ -277,7 +277,7 @@ def _topics(model: Any, part: Any, name: str) -> np.ndarray:
 
 
 def _as_categories(labels: np.ndarray, n_topics: int) -> Any:
-    """Topics are names there, not amounts: plots give each a colour of its own."""
+    """Topics are names there, not amounts: plots give each a color of its own."""
     names = [str(topic) for topic in range(n_topics)]
     return need("pandas", extra="scverse").Categorical.from_codes(labels, names)
 

@@ -40,7 +40,7 @@ class Recipe(Protocol):
         Its name in `RECIPES`.
     source : str
         The raw column it reads: several views may be made from one (a picture's words and its
-        colours).
+        colors).
     """
 
     kind: ClassVar[str]
@@ -71,7 +71,8 @@ RECIPES = {
     "text": ("coview.reading.text", "TextRecipe"),
     "tokens": ("coview.reading.text", "TokensRecipe"),
     "image_words": ("coview.reading.images", "ImageWordsRecipe"),
-    "image_colour": ("coview.reading.images", "ImageColourRecipe"),
+    "image_color": ("coview.reading.images", "ImageColorRecipe"),
+    "image_colour": ("coview.reading.images", "ImageColorRecipe"),  # in early files
 }
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from coview.reading.counting import Limits, TermCounter, spread
+from coview.reading.counting import Limits, TermCounter, expand_rows
 from coview.reading.recipes import Recipe, is_missing
 from coview.reading.vectorizers import (
     check_limits,
@@ -42,7 +42,7 @@ from coview.views.matrix_checks import DataWarning
 from coview.wording import listing, place, plural, quoted, show
 
 
-class Made(NamedTuple):
+class CountedView(NamedTuple):
     """A view made from raw documents."""
 
     matrix: sp.csr_array
@@ -137,10 +137,10 @@ class TextRecipe:
         counter = TermCounter(analyze, self.terms)
         matrix = _count(items, text_cell, counter, self.source, self.vectorizer.binary)
         weighted = _weighted(matrix, self.tfidf, self.vectorizer)
-        return spread(weighted, counter.present), counter.present
+        return expand_rows(weighted, counter.present), counter.present
 
     def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Settings for JSON, and arrays; ValueError if the vectoriser holds a function."""
+        """Settings for JSON, and arrays; ValueError if the vectorizer holds a function."""
         settings = {"source": self.source, **vectorizer_data(self.vectorizer)}
         idf = getattr(self.tfidf, "idf_", None)
         return settings, {} if idf is None else {"idf": idf}
@@ -181,7 +181,7 @@ class TokensRecipe:
         cell = partial(token_cell, separator=self.separator)
         counter = TermCounter(_as_is, self.terms)
         matrix = _count(items, cell, counter, self.source)
-        return spread(matrix, counter.present), counter.present
+        return expand_rows(matrix, counter.present), counter.present
 
     def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Settings for JSON, and no arrays."""
@@ -218,7 +218,7 @@ def _as_is(tokens: list[str]) -> list[str]:
 def _weighted(
     matrix: sp.csr_array, tfidf: TfidfTransformer | None, vectorizer: CountVectorizer
 ) -> sp.csr_array:
-    """What the vectoriser makes of the counts."""
+    """What the vectorizer makes of the counts."""
     if tfidf is None or not matrix.shape[0]:
         return matrix
     return sp.csr_array(tfidf.transform(matrix.astype(vectorizer.dtype), copy=False))
@@ -242,7 +242,7 @@ class TextView:
         """One more document."""
         self._counter.add(text_cell(cell))
 
-    def finish(self) -> Made:
+    def finish(self) -> CountedView:
         """The view, when all documents are read."""
         present = self._counter.present
         if not self._options.has_vectorizer(self._view):
@@ -253,7 +253,7 @@ class TextView:
             tfidf.fit(matrix.astype(self._vectorizer.dtype))
         weighted = _weighted(matrix, tfidf, self._vectorizer)
         recipe = TextRecipe(self._source, self._vectorizer, terms, tfidf)
-        return Made(spread(weighted, present), terms, present, recipe)
+        return CountedView(expand_rows(weighted, present), terms, present, recipe)
 
     def _check_spaces(self, terms: Sequence[str], counts: np.ndarray) -> None:
         if unspaced_share(terms, counts) > 0.5:
@@ -279,13 +279,13 @@ class TokensView:
         """One more document."""
         self._counter.add(token_cell(cell, self._separator))
 
-    def finish(self) -> Made:
+    def finish(self) -> CountedView:
         """The view, when all documents are read."""
         present = self._counter.present
         limits = self._options.token_limits(int(present.sum()))
         matrix, terms = self._counter.finish(self._view, limits)
         recipe = TokensRecipe(self._source, terms, self._separator)
-        return Made(spread(matrix, present), terms, present, recipe)
+        return CountedView(expand_rows(matrix, present), terms, present, recipe)
 
 
 # -- text options ----------------------------------------------------------------------------------
@@ -323,7 +323,7 @@ class TextOptions:
         self._check_used(texts, tokens)
 
     def _check_used(self, texts: Sequence[str], tokens: Sequence[str]) -> None:
-        """A vectoriser brings its own settings: others would be ignored."""
+        """A vectorizer brings its own settings: others would be ignored."""
         if tokens or not texts or not all(self.has_vectorizer(view) for view in texts):
             return
         given = [
@@ -338,11 +338,11 @@ class TextOptions:
             )
 
     def has_vectorizer(self, view: str) -> bool:
-        """Whether the user gave a vectoriser for this view."""
+        """Whether the user gave a vectorizer for this view."""
         return _of_view(self.vectorizer, view, None) is not None
 
     def vectorizer_of(self, view: str) -> CountVectorizer:
-        """A new vectoriser for a view: a copy of the user's, or our own."""
+        """A new vectorizer for a view: a copy of the user's, or our own."""
         given = _of_view(self.vectorizer, view, None)
         if given is not None:
             return check_vectorizer(given, view)
@@ -354,7 +354,7 @@ class TextOptions:
         )
 
     def limits(self, n_docs: int) -> dict[str, Any]:
-        """Parameters of a vectoriser that depend on how many documents have the view."""
+        """Parameters of a vectorizer that depend on how many documents have the view."""
         common = 0.5 if n_docs >= VERY_FEW else 1.0
         return {
             "min_df": (2 if n_docs >= FEW else 1) if self.min_df is None else self.min_df,
@@ -369,7 +369,7 @@ class TextOptions:
     # -- stop words --
 
     def _stop_words(self, view: str) -> list[str] | None:
-        """The stop words of a view as the tokeniser would find them, sorted, or None."""
+        """The stop words of a view as the tokenizer would find them, sorted, or None."""
         words = _of_view(self.stop_words, view, "auto")
         if isinstance(words, str):
             if words != "auto":

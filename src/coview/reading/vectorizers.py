@@ -1,4 +1,4 @@
-"""scikit-learn's vectorisers: which of them are taken, and how they are written down as data."""
+"""scikit-learn's vectorizers: which of them are taken, and how they are written down as data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CODE_ADVICE = (
 
 
 def check_vectorizer(vectorizer: Any, view: str) -> CountVectorizer:
-    """A copy of a user's vectoriser, not fitted, if it is of a kind whose terms can be read."""
+    """A copy of a user's vectorizer, not fitted, if it is of a kind whose terms can be read."""
     if isinstance(vectorizer, HashingVectorizer):
         raise ValueError(
             f"The vectorizer of view {quoted(view)} is a HashingVectorizer, whose columns have no "
@@ -83,7 +83,7 @@ def check_ngram_range(ngram_range: Any) -> None:
 
 
 def limits_of(vectorizer: CountVectorizer) -> Limits:
-    """What a vectoriser keeps."""
+    """What a vectorizer keeps."""
     return Limits(
         vectorizer.min_df,
         vectorizer.max_df,
@@ -111,7 +111,7 @@ def given_vocabulary(vectorizer: CountVectorizer, view: str) -> list[str] | None
 
 
 def tfidf_of(vectorizer: CountVectorizer) -> TfidfTransformer | None:
-    """What turns counts into the weights of a tf-idf vectoriser, not fitted; None for counts."""
+    """What turns counts into the weights of a tf-idf vectorizer, not fitted; None for counts."""
     if not isinstance(vectorizer, TfidfVectorizer):
         return None
     return TfidfTransformer(
@@ -142,7 +142,7 @@ def restored_tfidf(
 
 
 def vectorizer_data(vectorizer: CountVectorizer) -> dict[str, Any]:
-    """Class and parameters of a vectoriser, for JSON.
+    """Class and parameters of a vectorizer, for JSON.
 
     >>> vectorizer_data(CountVectorizer(tokenizer=split_words))["parameters"]["tokenizer"]
     'words'
@@ -150,7 +150,7 @@ def vectorizer_data(vectorizer: CountVectorizer) -> dict[str, Any]:
     name = type(vectorizer).__name__
     if _CLASSES.get(name) is not type(vectorizer):
         raise ValueError(
-            f"A vectoriser of the class {quoted(name)} cannot be saved. {_CODE_ADVICE}"
+            f"A vectorizer of the class {quoted(name)} cannot be saved. {_CODE_ADVICE}"
         )
     parameters = {
         key: _as_json(key, value)
@@ -167,7 +167,7 @@ def _as_json(key: str, value: Any) -> Any:
             if value is function and key == "tokenizer":
                 return name
         raise ValueError(
-            f"The vectoriser's {key} is a function ({getattr(value, '__name__', '?')}). "
+            f"The vectorizer's {key} is a function ({getattr(value, '__name__', '?')}). "
             f"{_CODE_ADVICE}"
         )
     if isinstance(value, set | frozenset | list) and key == "stop_words":
@@ -179,7 +179,7 @@ def vectorizer_from_data(settings: dict[str, Any]) -> CountVectorizer:
     """What `vectorizer_data` wrote down. Nothing but our own names leads to code."""
     name, parameters = settings.get("vectorizer"), dict(settings.get("parameters", {}))
     if name not in _CLASSES:
-        raise ValueError(f"There is no vectoriser {quoted(name)}; known are {listing(_CLASSES)}.")
+        raise ValueError(f"There is no vectorizer {quoted(name)}; known are {listing(_CLASSES)}.")
     known = set(_CLASSES[name]().get_params()) - set(_NOT_SAVED)
     unknown = sorted(set(parameters) - known)
     if unknown:
@@ -200,5 +200,5 @@ def _function(name: Any) -> Any:
 def _number_type(settings: dict[str, Any]) -> type:
     kind = np.dtype(settings.get("dtype", "float64"))
     if kind.kind not in "iuf":
-        raise ValueError(f"The type of a vectoriser's numbers cannot be {kind}.")
+        raise ValueError(f"The type of a vectorizer's numbers cannot be {kind}.")
     return kind.type

@@ -1,7 +1,7 @@
-"""An approximate index: the gallery in lists of neighbours, of which a query looks at a few.
+"""An approximate index: the gallery in lists of neighbors, of which a query looks at a few.
 
 Lists are the cells of k-means on the prepared vectors. A query goes through the lists whose
-centres are nearest to it, so that it may miss an answer that lies in another one; the scores of
+centers are nearest to it, so that it may miss an answer that lies in another one; the scores of
 the answers it finds are exact. A seed fixes the lists, whatever the number of threads.
 """
 
@@ -18,7 +18,7 @@ from coview.retrieval.similarity import Prepared
 from coview.runners.threads import ThreadRunner
 
 LISTS = 2.0  # times the square root of the number of documents
-SAMPLE = 64  # documents for each list from which the centres are learned
+SAMPLE = 64  # documents for each list from which the centers are learned
 ITERATIONS = 10
 TASK = 1 << 17  # rows times queries that are worth a thread
 MOST_TASKS = 32  # each has answers for all queries, to be merged
@@ -33,13 +33,13 @@ class Lists:
 
     Attributes
     ----------
-    centres : ndarray of shape (lists, dimensions)
+    centers : ndarray of shape (lists, dimensions)
         Of length 1.
     ends : ndarray of int64 of shape (lists,)
         The row after the last one of each list.
     """
 
-    centres: np.ndarray
+    centers: np.ndarray
     ends: np.ndarray
 
     @property
@@ -48,7 +48,7 @@ class Lists:
 
     def near(self, query: np.ndarray, top: int, share: float) -> np.ndarray:
         """A share of the lists, the nearest to a prepared query; with `top` documents at least."""
-        scores, sizes = self.centres @ query, self.ends - self.begins
+        scores, sizes = self.centers @ query, self.ends - self.begins
         wanted = max(1, int(np.ceil(share * len(scores))))
         near = np.argpartition(-scores, wanted - 1)[:wanted]
         if sizes[near].sum() >= top:
@@ -73,7 +73,7 @@ def build_lists(
     vectors: np.ndarray,
     rows: np.ndarray,
     form: int,
-    centre: np.ndarray,
+    center: np.ndarray,
     seed: int,
     n_jobs: int | None = None,
 ) -> tuple[Lists, np.ndarray]:
@@ -88,7 +88,7 @@ def build_lists(
 
     def prepared(part: np.ndarray) -> np.ndarray:
         out = np.empty((len(part), vectors.shape[1]), np.float32)
-        prepare_rows(form, vectors, part, centre, out)
+        prepare_rows(form, vectors, part, center, out)
         return out
 
     rng = np.random.default_rng(seed)
@@ -96,25 +96,25 @@ def build_lists(
     # blocks of the same size for any number of threads, and one thread for each product
     with ThreadRunner(n_jobs) as run, threadpool_limits(1, "blas"):
         sample = rng.choice(len(rows), min(len(rows), SAMPLE * n_lists), replace=False)
-        centres = _centres(prepared(rows[np.sort(sample)]), n_lists, rng, run)
-        found = run(lambda part: _cells(prepared(part), centres), pieces(rows, BLOCK))
+        centers = _centers(prepared(rows[np.sort(sample)]), n_lists, rng, run)
+        found = run(lambda part: _cells(prepared(part), centers), pieces(rows, BLOCK))
         cells = np.concatenate(list(found))
     order = rows[np.argsort(cells, kind="stable")]
     ends = np.cumsum(np.bincount(cells, minlength=n_lists))
-    return Lists(centres, ends), order
+    return Lists(centers, ends), order
 
 
-def _centres(vectors, n_lists, rng, run):
-    """Centres of length 1 by k-means on vectors of length 1."""
-    centres = vectors[rng.choice(len(vectors), n_lists, replace=False)]
+def _centers(vectors, n_lists, rng, run):
+    """Centers of length 1 by k-means on vectors of length 1."""
+    centers = vectors[rng.choice(len(vectors), n_lists, replace=False)]
     for _ in range(ITERATIONS):
-        parts = run(lambda part, at=centres: _cells(part, at), pieces(vectors, BLOCK))
-        centres = _means(vectors, np.concatenate(list(parts)), centres)
-    return centres
+        parts = run(lambda part, at=centers: _cells(part, at), pieces(vectors, BLOCK))
+        centers = _means(vectors, np.concatenate(list(parts)), centers)
+    return centers
 
 
-def _cells(vectors, centres):
-    return np.argmax(vectors @ centres.T, axis=1)
+def _cells(vectors, centers):
+    return np.argmax(vectors @ centers.T, axis=1)
 
 
 def _means(vectors, cells, old):
@@ -152,7 +152,7 @@ def nearest_in_lists(
     def task(part: np.ndarray) -> Best:
         heaps = no_answers(len(queries), top)
         first = firsts[part[0] : part[-1] + 2]
-        arguments = queries.careful, quick, queries.centre, queries.slack, *heaps
+        arguments = queries.careful, quick, queries.center, queries.slack, *heaps
         search_lists(queries.form, vectors, bounds[part], first, asking, *arguments)
         return heaps
 

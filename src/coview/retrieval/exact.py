@@ -102,17 +102,17 @@ def merged(a: Best, b: Best, top: int) -> Best:
 def _one_by_one(vectors: np.ndarray, rows: np.ndarray, queries: Prepared, heaps: Best) -> None:
     """Put the best rows into the heaps of the queries, without matrix products."""
     quick = queries.quick.astype(vectors.dtype)
-    form, centre, slack = queries.form, queries.centre, queries.slack
+    form, center, slack = queries.form, queries.center, queries.slack
     for careful, fast, scores, places in zip(queries.careful, quick, *heaps, strict=True):
-        search_one(form, vectors, rows, careful, fast, centre, slack, scores, places)
+        search_one(form, vectors, rows, careful, fast, center, slack, scores, places)
 
 
 def _by_products(vectors: np.ndarray, rows: np.ndarray, queries: Prepared, heaps: Best) -> None:
     """Put the best rows into the heaps of the queries, by products of matrices."""
     quick = queries.quick.astype(np.float32)
-    form, centre, slack = queries.form, queries.centre, queries.slack
+    form, center, slack = queries.form, queries.center, queries.slack
     space = np.empty((min(BLOCK, len(rows)), vectors.shape[1]), np.float32)
     for part in pieces(rows, BLOCK):
         block = space[: len(part)]
-        prepare_rows(form, vectors, part, centre, block)
-        keep_best(form, quick @ block.T, vectors, part, queries.careful, centre, slack, *heaps)
+        prepare_rows(form, vectors, part, center, block)
+        keep_best(form, quick @ block.T, vectors, part, queries.careful, center, slack, *heaps)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from coview.report import top_terms
-from coview.retrieval.query import Asked, words_for_topic
+from coview.retrieval.query import QueryBatch, words_for_topic
 from coview.retrieval.results import Reason
 from coview.retrieval.similarity import Prepared, contributions
 from coview.retrieval.spaces import Key, Space
@@ -29,7 +29,7 @@ class Explainer:
 
     def reasons(
         self,
-        asked: Asked,
+        asked: QueryBatch,
         prepared: Prepared,
         vector: np.ndarray,
         answer: tuple[Views, int] | None,

@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from coview.models import topic_model
 from coview.retrieval.approximate import Lists
 from coview.retrieval.gallery import Gallery
-from coview.retrieval.similarity import KINDS
+from coview.retrieval.similarity import METRICS
 from coview.retrieval.spaces import Classifier, Space
 from coview.store import (
     DamagedFile,
     fingerprint,
     pack_texts,
     read_sealed,
+    renamed,
     unpack_texts,
     write_sealed,
 )
@@ -29,6 +31,10 @@ def model_fingerprint(model: Any) -> str:
     return fingerprint((model.components_[name] for name in names), *names)
 
 
+# what early files of format 1 call otherwise, old: new
+_OLD_NAMES = {"kind": "metric", "lists.centres": "lists.centers"}
+
+
 def save_index(index: Any, path: str | os.PathLike[str]) -> None:
     """See `SearchIndex.save`."""
     gallery, space = index._gallery, index._space
@@ -40,14 +46,14 @@ def save_index(index: Any, path: str | os.PathLike[str]) -> None:
     ids = gallery.own_ids()
     if ids is not None:
         tensors["ids.text"], tensors["ids.ends"] = pack_texts(map(str, ids))
-    keys = list(space.centres or space.classifiers)
+    keys = list(space.centers or space.classifiers)
     for i, key in enumerate(keys):
-        tensors |= _arrays(i, space.centres.get(key), space.classifiers.get(key))
+        tensors |= _arrays(i, space.centers.get(key), space.classifiers.get(key))
     if index._lists is not None:
-        tensors |= {"lists.centres": index._lists.centres, "lists.ends": index._lists.ends}
+        tensors |= {"lists.centers": index._lists.centers, "lists.ends": index._lists.ends}
     header = {
         "model": index._fingerprint or model_fingerprint(index.model),
-        "kind": index.kind,
+        "metric": index.metric,
         "in_view": index.in_view,
         "probes": index.probes,
         "n_topics": index.n_topics,
@@ -58,8 +64,8 @@ def save_index(index: Any, path: str | os.PathLike[str]) -> None:
     write_sealed(path, KIND, header, tensors)
 
 
-def _arrays(i, centre, classifier):
-    arrays = {} if centre is None else {f"centre.{i}": centre}
+def _arrays(i, center, classifier):
+    arrays = {} if center is None else {f"center.{i}": center}
     if classifier is not None:
         arrays |= {f"coef.{i}": classifier.coef, f"intercept.{i}": classifier.intercept}
     return arrays
@@ -67,8 +73,9 @@ def _arrays(i, centre, classifier):
 
 def load_index(cls: type, path: str | os.PathLike[str], model: Any) -> Any:
     """See `SearchIndex.load`."""
-    header, tensors = read_sealed(path, KIND)
-    model = getattr(model, "model_", model)
+    header, tensors = (renamed(part, _OLD_NAMES) for part in read_sealed(path, KIND))
+    tensors = {name.replace("centre.", "center."): t for name, t in tensors.items()}
+    model = topic_model(model)
     if model is not None and model_fingerprint(model) != header["model"]:
         raise ValueError(
             f"The index {os.fspath(path)} was made with another model than the one given: their "
@@ -83,7 +90,7 @@ def load_index(cls: type, path: str | os.PathLike[str], model: Any) -> Any:
 def _restored(cls, header, tensors, model):
     index = cls.__new__(cls)
     index.model = model
-    index.kind = KINDS[KINDS.index(header["kind"])]
+    index.metric = METRICS[METRICS.index(header["metric"])]
     for name in ("in_view", "probes", "n_topics"):
         setattr(index, name, header[name])
     index.n_jobs = None
@@ -114,23 +121,23 @@ def _check(holds, what):
 
 
 def _space(header, tensors):
-    centres, classifiers = {}, {}
+    centers, classifiers = {}, {}
     n_topics, n_classes = header["n_topics"], len(header["classes"])
     for i, key in enumerate(header["keys"]):
-        if f"centre.{i}" in tensors:
-            centres[key] = tensors[f"centre.{i}"]
-            _check(centres[key].shape == (n_classes or n_topics,), "centres")
+        if f"center.{i}" in tensors:
+            centers[key] = tensors[f"center.{i}"]
+            _check(centers[key].shape == (n_classes or n_topics,), "centers")
         if f"coef.{i}" in tensors:
             classifiers[key] = Classifier(tensors[f"coef.{i}"], tensors[f"intercept.{i}"])
             _check(classifiers[key].coef.shape == (n_classes, n_topics), "classifiers")
-    return Space(centres, classifiers, header["classes"])
+    return Space(centers, classifiers, header["classes"])
 
 
 def _lists(tensors, vectors):
     if "lists.ends" not in tensors:
         return None
-    centres, ends = tensors["lists.centres"], tensors["lists.ends"]
+    centers, ends = tensors["lists.centers"], tensors["lists.ends"]
     whole = ends.ndim == 1 and ends.dtype == np.int64 and ends[-1] == len(vectors)
     _check(whole and ends[0] >= 0 and (np.diff(ends) >= 0).all(), "lists")
-    _check(centres.shape == (len(ends), vectors.shape[1]), "lists")
-    return Lists(centres, ends)
+    _check(centers.shape == (len(ends), vectors.shape[1]), "lists")
+    return Lists(centers, ends)

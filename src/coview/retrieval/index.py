@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from coview.models import topic_model
 from coview.params import check_choice, check_int, check_n_jobs, check_real
 from coview.retrieval.approximate import Lists, build_lists, nearest_in_lists
 from coview.retrieval.exact import Best, nearest
 from coview.retrieval.explain import Explainer
 from coview.retrieval.gallery import Gallery, check_view, new_gallery, training_gallery
-from coview.retrieval.query import Asked, Doc, as_mixtures, read_many, read_one
+from coview.retrieval.query import Doc, QueryBatch, as_mixtures, read_many, read_one
 from coview.retrieval.results import Hit, Results
-from coview.retrieval.similarity import KINDS, Prepared, prepare
+from coview.retrieval.similarity import METRICS, Prepared, prepare
 from coview.retrieval.spaces import make_space
 from coview.views.container import Views
 from coview.wording import plural, quoted
@@ -38,7 +39,7 @@ class SearchIndex:
         New documents to search, folded in with `in_view` alone, so that no query has seen its
         answer in another view. By default the training documents. Documents without a term that
         the model knows are no answers to anything and are left out.
-    kind : {"hellinger", "cosine", "correlation", "jensen-shannon"}, default="hellinger"
+    metric : {"hellinger", "cosine", "correlation", "jensen-shannon"}, default="hellinger"
         How mixtures are compared: the inner product of their square roots; their cosine; the
         cosine after subtracting the mean mixture of the training documents, of the query's view
         from the query and of `in_view` from the answers (Wang et al., 2016); 1 minus the
@@ -47,7 +48,7 @@ class SearchIndex:
         Compare mixtures; or the classes that a logistic regression, one for each view, reads from
         them (the semantic space of Pereira et al., 2014).
     labels : array-like of shape (training documents,), optional
-        For the semantic space: classes, with None or -1 for unlabelled documents.
+        For the semantic space: classes, with None or -1 for unlabeled documents.
     method : {"exact", "approximate"}, default="exact"
         Look at all documents, or only at those in lists near the query: much faster from a few
         hundred thousand documents on, at the price of missing some answers. The scores of
@@ -69,7 +70,7 @@ class SearchIndex:
     >>> model = LinkPLSA(n_components=2, random_state=0).fit(views)
     >>> index = SearchIndex(model, in_view="links")
     >>> index
-    SearchIndex(3 training documents in view 'links', 2 topics, kind='hellinger', method='exact')
+    SearchIndex(3 training documents in view 'links', 2 topics, metric='hellinger', method='exact')
     >>> index.query({"words": [0, 0, 3]}, top=1).ids
     ['vote']
     """
@@ -80,7 +81,7 @@ class SearchIndex:
         *,
         in_view: str | None = None,
         views: Any = None,
-        kind: str = "hellinger",
+        metric: str = "hellinger",
         space: str = "topic",
         labels: Any = None,
         method: str = "exact",
@@ -88,22 +89,22 @@ class SearchIndex:
         random_state: int = 0,
         n_jobs: int | None = None,
     ):
-        check_choice("kind", kind, KINDS)
+        check_choice("metric", metric, METRICS)
         check_choice("space", space, ["topic", "semantic"])
         check_choice("method", method, ["exact", "approximate"])
         check_real("probes", probes, 0.0, 1.0)
         check_int("random_state", random_state, 0)
         check_n_jobs(n_jobs)
-        model = getattr(model, "model_", model)  # a classifier's model
+        model = topic_model(model)  # a classifier's model
         check_is_fitted(model)
         check_view(model, in_view)
-        found = make_space(model, space, labels, kind)
+        found = make_space(model, space, labels, metric)
         if views is None:
             gallery = training_gallery(model, in_view, found)
         else:
             gallery = new_gallery(model, in_view, views, found)
         self.model = model
-        self.kind = kind
+        self.metric = metric
         self.in_view = in_view
         self.probes = probes
         self.n_jobs = n_jobs
@@ -118,9 +119,9 @@ class SearchIndex:
     def _make_lists(self, seed: int) -> None:
         gallery = self._gallery
         any_query = self._prepared(gallery.vectors[:1], None)
-        form, centre = any_query.form, any_query.centre
+        form, center = any_query.form, any_query.center
         self._lists, order = build_lists(
-            gallery.vectors, gallery.rows, form, centre, seed, self.n_jobs
+            gallery.vectors, gallery.rows, form, center, seed, self.n_jobs
         )
         self._gallery = gallery.in_order(order)
 
@@ -144,7 +145,7 @@ class SearchIndex:
         space = "" if self.space == "topic" else f", {len(self._space.classes)} classes"
         return (
             f"SearchIndex({plural(len(self), noun)} in {where}, {self.n_topics} topics{space}, "
-            f"kind={self.kind!r}, method={self.method!r})"
+            f"metric={self.metric!r}, method={self.method!r})"
         )
 
     # -- questions -------------------------------------------------------------------------
@@ -226,12 +227,12 @@ class SearchIndex:
 
     def _prepared(self, vectors: np.ndarray, view: str | None) -> Prepared:
         width, dtype = self._gallery.vectors.shape[1], self._gallery.vectors.dtype
-        own = self._space.centre(view, width, np.float64)
-        return prepare(self.kind, vectors, own, self._space.centre(self.in_view, width, dtype))
+        own = self._space.center(view, width, np.float64)
+        return prepare(self.metric, vectors, own, self._space.center(self.in_view, width, dtype))
 
     # -- reading them ----------------------------------------------------------------------
 
-    def _ask_one(self, query: Any) -> Asked:
+    def _ask_one(self, query: Any) -> QueryBatch:
         if isinstance(query, Doc):
             return self._ask_document(query)
         mixtures = as_mixtures(query, self.n_topics, self.model)
@@ -243,7 +244,7 @@ class SearchIndex:
             return self._ask_mixtures(mixtures, None)
         return self._ask_views(read_one(self._known_model(), query))
 
-    def _ask_many(self, queries: Any, view: str | None) -> Asked:
+    def _ask_many(self, queries: Any, view: str | None) -> QueryBatch:
         mixtures = as_mixtures(queries, self.n_topics, self.model)
         if mixtures is not None:
             return self._ask_mixtures(mixtures, view)
@@ -251,24 +252,24 @@ class SearchIndex:
             raise ValueError("view is for an array of mixtures; documents name their views.")
         return self._ask_views(read_many(self._known_model(), queries))
 
-    def _ask_mixtures(self, mixtures: np.ndarray, view: str | None) -> Asked:
+    def _ask_mixtures(self, mixtures: np.ndarray, view: str | None) -> QueryBatch:
         if self.model is not None:
             check_view(self.model, view)
-        return Asked(self._space.vectors(mixtures, view), view, mixtures)
+        return QueryBatch(self._space.vectors(mixtures, view), view, mixtures)
 
-    def _ask_views(self, views: Views) -> Asked:
+    def _ask_views(self, views: Views) -> QueryBatch:
         mixtures = np.asarray(self._known_model().transform(views))
         view = views.names[0] if len(views.names) == 1 else None
-        return Asked(self._space.vectors(mixtures, view), view, mixtures, views)
+        return QueryBatch(self._space.vectors(mixtures, view), view, mixtures, views)
 
-    def _ask_document(self, doc: Doc) -> Asked:
+    def _ask_document(self, doc: Doc) -> QueryBatch:
         row = self._gallery.row_of(doc.id)
         itself = None if doc.include_itself else row
         of_training = self._gallery.of_training and self.model is not None
         if row is not None and not of_training and doc.view in (None, self.in_view):
-            return Asked(self._gallery.vectors[[row]], self.in_view, itself=itself)
+            return QueryBatch(self._gallery.vectors[[row]], self.in_view, itself=itself)
         mixture = self._training_mixture(doc)
-        return Asked(self._space.vectors(mixture, doc.view), doc.view, mixture, itself=itself)
+        return QueryBatch(self._space.vectors(mixture, doc.view), doc.view, mixture, itself=itself)
 
     def _training_mixture(self, doc: Doc) -> np.ndarray:
         model = self._known_model()
@@ -299,7 +300,7 @@ class SearchIndex:
     def _explainer(self) -> Explainer:
         return Explainer(self._known_model(), self._space, self.in_view)
 
-    def _reasons(self, asked: Asked, prepared: Prepared, row: int):
+    def _reasons(self, asked: QueryBatch, prepared: Prepared, row: int):
         gallery = self._gallery
         there = None if gallery.views is None else (gallery.views, gallery.position(row))
         return self._explainer.reasons(asked, prepared, gallery.vectors[row], there)
@@ -338,7 +339,7 @@ def search(
     in_view: str | None = None,
     top: int = 10,
     views: Any = None,
-    kind: str = "hellinger",
+    metric: str = "hellinger",
     space: str = "topic",
     labels: Any = None,
     explain: bool = False,
@@ -359,5 +360,6 @@ def search(
     >>> search(model, {"words": [0, 0, 3]}, in_view="links", top=1).ids
     ['vote']
     """
-    index = SearchIndex(model, in_view=in_view, views=views, kind=kind, space=space, labels=labels)
+    options = {"metric": metric, "space": space, "labels": labels}
+    index = SearchIndex(model, in_view=in_view, views=views, **options)
     return index.query(query, top, explain=explain)

@@ -44,7 +44,7 @@ class Doc:
 
 
 @dataclass(frozen=True)
-class Asked:
+class QueryBatch:
     """A query, or several, as the index sees them.
 
     Attributes

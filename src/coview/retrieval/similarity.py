@@ -1,17 +1,17 @@
-"""The four kinds of similarity: how queries are prepared, and what each topic adds to a score."""
+"""The metrics of a search: how queries are prepared, and what each topic adds to a score."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from coview.kernels.divergence import jensen_shannon_term
-from coview.kernels.search import CENTRED, JENSEN_SHANNON, ROOT
-from coview.metrics.retrieval import KINDS as KINDS
+from coview.kernels.search import CENTERED, JENSEN_SHANNON, ROOT
+from coview.metrics.retrieval import METRICS as METRICS
 
 _FORMS = {
     "hellinger": ROOT,
-    "cosine": CENTRED,
-    "correlation": CENTRED,
+    "cosine": CENTERED,
+    "correlation": CENTERED,
     "jensen-shannon": JENSEN_SHANNON,
 }
 
@@ -23,13 +23,13 @@ class Prepared:
     form: int
     careful: np.ndarray  # (queries, topics) in double precision
     quick: np.ndarray  # (queries, topics) in double precision: cast by who uses it
-    centre: np.ndarray  # (topics,) of the gallery, in its precision
+    center: np.ndarray  # (topics,) of the gallery, in its precision
 
     def __len__(self) -> int:
         return len(self.careful)
 
     def __getitem__(self, part: slice | np.ndarray) -> "Prepared":
-        return Prepared(self.form, self.careful[part], self.quick[part], self.centre)
+        return Prepared(self.form, self.careful[part], self.quick[part], self.center)
 
     @property
     def slack(self) -> float:
@@ -43,19 +43,19 @@ class Prepared:
 
 
 def prepare(
-    kind: str, queries: np.ndarray, query_centre: np.ndarray, centre: np.ndarray
+    metric: str, queries: np.ndarray, query_center: np.ndarray, center: np.ndarray
 ) -> Prepared:
-    """Queries (queries, topics) for a gallery of a kind; the centres matter to "correlation"."""
+    """Queries (queries, topics) compared by a metric; the centers matter to "correlation"."""
     queries = np.asarray(queries, dtype=np.float64)
-    if kind == "jensen-shannon":
-        return Prepared(_FORMS[kind], queries, np.sqrt(queries), np.zeros_like(centre))
-    if kind == "hellinger":
+    if metric == "jensen-shannon":
+        return Prepared(_FORMS[metric], queries, np.sqrt(queries), np.zeros_like(center))
+    if metric == "hellinger":
         vectors = np.sqrt(queries)
-        return Prepared(_FORMS[kind], vectors, vectors, np.zeros_like(centre))
-    if kind == "cosine":
-        query_centre, centre = np.zeros_like(query_centre), np.zeros_like(centre)
-    vectors = _unit(queries - query_centre)
-    return Prepared(_FORMS[kind], vectors, vectors, centre)
+        return Prepared(_FORMS[metric], vectors, vectors, np.zeros_like(center))
+    if metric == "cosine":
+        query_center, center = np.zeros_like(query_center), np.zeros_like(center)
+    vectors = _unit(queries - query_center)
+    return Prepared(_FORMS[metric], vectors, vectors, center)
 
 
 def contributions(prepared: Prepared, answer: np.ndarray) -> np.ndarray:
@@ -63,8 +63,8 @@ def contributions(prepared: Prepared, answer: np.ndarray) -> np.ndarray:
     query, answer = prepared.careful[0], answer.astype(np.float64)
     if prepared.form == ROOT:
         return query * np.sqrt(answer)
-    if prepared.form == CENTRED:
-        return query * _unit((answer - prepared.centre)[None])[0]
+    if prepared.form == CENTERED:
+        return query * _unit((answer - prepared.center)[None])[0]
     query, answer = query / query.sum(), answer / answer.sum()
     terms = [jensen_shannon_term(a, b) for a, b in zip(query, answer, strict=True)]
     return (query + answer) / 2 - np.array(terms)

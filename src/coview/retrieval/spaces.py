@@ -5,7 +5,7 @@ al., 2016) it is the posterior of a multinomial logistic regression from mixture
 
     p(c|d)  proportional to  exp(b_c + sum_z A_cz p(z|d)),
 
-one for each view, learned from the labelled training documents that have the view.
+one for each view, learned from the labeled training documents that have the view.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ class Space:
 
     Attributes
     ----------
-    centres : dict of ndarray of shape (dimensions,)
-        Mean vector of the training documents, by view; empty unless the kind needs it.
+    centers : dict of ndarray of shape (dimensions,)
+        Mean vector of the training documents, by view; empty unless the metric needs it.
     classifiers : dict of Classifier
         By view; empty in topic space.
     classes : list
         What the dimensions stand for in semantic space.
     """
 
-    centres: dict[Key, np.ndarray] = field(default_factory=dict)
+    centers: dict[Key, np.ndarray] = field(default_factory=dict)
     classifiers: dict[Key, Classifier] = field(default_factory=dict)
     classes: list[Any] = field(default_factory=list)
 
@@ -68,25 +68,25 @@ class Space:
             out[part] = self.classifiers[view].posteriors(mixtures[part[0] : part[-1] + 1])
         return out
 
-    def centre(self, view: Key, width: int, dtype: Any) -> np.ndarray:
-        return self.centres.get(view, np.zeros(width)).astype(dtype)
+    def center(self, view: Key, width: int, dtype: Any) -> np.ndarray:
+        return self.centers.get(view, np.zeros(width)).astype(dtype)
 
 
-def make_space(model: Any, name: str, labels: Any, kind: str) -> Space:
-    """The space of a model, with what the kind of similarity needs to know of it."""
+def make_space(model: Any, name: str, labels: Any, metric: str) -> Space:
+    """The space of a model, with what the metric needs to know of it."""
     if name == "topic":
         if labels is not None:
             raise ValueError("labels are for space='semantic'; the topic space takes none.")
         space = Space()
     else:
         space = _semantic_space(model, labels)
-    if kind != "correlation":
+    if metric != "correlation":
         return space
-    centres = {
+    centers = {
         key: _mean(space.vectors(mixtures, key), there)
         for key, mixtures, there in training_mixtures(model)
     }
-    return Space(centres, space.classifiers, space.classes)
+    return Space(centers, space.classifiers, space.classes)
 
 
 def training_mixtures(model: Any) -> Iterator[tuple[Key, np.ndarray, np.ndarray]]:
@@ -118,12 +118,12 @@ def _mean(vectors, there):
 
 def _semantic_space(model, labels):
     labels = _checked_labels(labels, len(model.doc_topic_))
-    known = np.array([not _unlabelled(label) for label in labels])
+    known = np.array([not _unlabeled(label) for label in labels])
     classes = sorted(set(labels[known].tolist()))
     if len(classes) < 2:
         raise ValueError(
             f"space='semantic' needs labels of two classes or more; found "
-            f"{listing(classes) or 'none'} on {plural(int(known.sum()), 'labelled document')}."
+            f"{listing(classes) or 'none'} on {plural(int(known.sum()), 'labeled document')}."
         )
     numbers = {label: c for c, label in enumerate(classes)}
     y = np.array([numbers[label] if k else -1 for label, k in zip(labels, known, strict=True)])
@@ -140,25 +140,25 @@ def _checked_labels(labels, n_docs):
     if labels is None:
         raise ValueError(
             "space='semantic' learns a classifier from labels: give labels=..., one for each "
-            "training document, None or -1 for unlabelled ones."
+            "training document, None or -1 for unlabeled ones."
         )
     labels = np.array([x.item() if isinstance(x, np.generic) else x for x in labels], dtype=object)
     if len(labels) != n_docs:
         raise ValueError(
             f"There are {plural(len(labels), 'label')} for {plural(n_docs, 'training document')}; "
-            "give one for each, None or -1 for unlabelled ones."
+            "give one for each, None or -1 for unlabeled ones."
         )
     return labels
 
 
-def _unlabelled(label):
+def _unlabeled(label):
     if label is None or (isinstance(label, float) and np.isnan(label)):
         return True
     return isinstance(label, int) and not isinstance(label, bool) and label == -1
 
 
 def _learn(mixtures, y, there, n_classes, key):
-    """A classifier of all classes; one without a labelled document here is never likely."""
+    """A classifier of all classes; one without a labeled document here is never likely."""
     from sklearn.linear_model import LogisticRegression
 
     rows = np.flatnonzero(there & (y >= 0))

@@ -223,7 +223,7 @@ def mask(parts: Parts, present: Any) -> Parts:
     return replace(parts, present=check_present(present, parts.matrices, parts.ids))
 
 
-def cook(parts: Parts, recipes: Mapping[str, Recipe | None]) -> Parts:
+def with_recipes(parts: Parts, recipes: Mapping[str, Recipe | None]) -> Parts:
     """The same with these recipes, and no others."""
     check_known(recipes, parts.matrices, "`recipes`")
     for name, recipe in recipes.items():

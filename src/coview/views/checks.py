@@ -47,7 +47,7 @@ def check_names(names: Iterable[Any], what: str) -> np.ndarray:
     r"""Names as a read-only array of str objects: unique, and kept to the letter.
 
     An array of objects, because numpy's own strings drop a NUL at the end and give each name the
-    width of the longest. Integers are accepted and become text; nothing is normalised.
+    width of the longest. Integers are accepted and become text; nothing is normalized.
 
     Parameters
     ----------
@@ -254,8 +254,8 @@ def check_labels(labels: Any, n_docs: int, n_classes: int | None = None) -> np.n
     Parameters
     ----------
     labels : array-like of shape (n_docs,)
-        Integers, -1 for unlabelled (floats and bools that are integers become integers); or texts,
-        with None for unlabelled.
+        Integers, -1 for unlabeled (floats and bools that are integers become integers); or texts,
+        with None for unlabeled.
     n_docs : int
     n_classes : int or None
         If given, integers must be below it.
@@ -267,7 +267,7 @@ def check_labels(labels: Any, n_docs: int, n_classes: int | None = None) -> np.n
     >>> check_labels([0, 1, 2], 3, n_classes=2)
     Traceback (most recent call last):
         ...
-    ValueError: Labels must be -1 (unlabelled) or 0 to 1, found 2 at row 2, counting from 0.
+    ValueError: Labels must be -1 (unlabeled) or 0 to 1, found 2 at row 2, counting from 0.
     """
     # a copy: the container must not change with the caller's array; and objects, because numpy
     # would make texts of the numbers in ["cat", -1]
@@ -285,13 +285,13 @@ def check_labels(labels: Any, n_docs: int, n_classes: int | None = None) -> np.n
 
 
 def _labels_from_objects(array: np.ndarray) -> np.ndarray:
-    """All numbers: an array of numbers. Otherwise each is a text, or None or -1: unlabelled."""
+    """All numbers: an array of numbers. Otherwise each is a text, or None or -1: unlabeled."""
     if all(isinstance(label, int | float | np.number) for label in array):
         return np.array(array.tolist())
     for row, label in enumerate(array):
         if not (label is None or isinstance(label, str) or (_is_integer(label) and label == -1)):
             raise ValueError(
-                "Labels must be all integers (-1 is unlabelled) or all texts (None is unlabelled), "
+                "Labels must be all integers (-1 is unlabeled) or all texts (None is unlabeled), "
                 f"found {type(label).__name__} ({show(label)}) at {place(row)}."
             )
     return array
@@ -323,7 +323,7 @@ def _check_codes(codes: np.ndarray, n_classes: int | None) -> np.ndarray:
         row = int(np.argmax(wrong))
         upper = "more" if n_classes is None else f"{n_classes - 1}"
         raise ValueError(
-            f"Labels must be -1 (unlabelled) or 0 to {upper}, found {codes[row]} at {place(row)}."
+            f"Labels must be -1 (unlabeled) or 0 to {upper}, found {codes[row]} at {place(row)}."
         )
     return codes
 

@@ -77,7 +77,7 @@ class FromRaw:
         ------
         ValueError
             If no word of a view is left; if a text is mostly in a script that does not part words
-            (Thai, Lao, Khmer, Burmese, Tibetan) and there is no vectoriser for it.
+            (Thai, Lao, Khmer, Burmese, Tibetan) and there is no vectorizer for it.
 
         Examples
         --------
@@ -136,7 +136,7 @@ class FromRaw:
             The column of the documents' names.
         label : str, default=None
             The column of their classes: integers, or texts, which become numbers of their sorted
-            names (`label_names`). An empty cell is unlabelled.
+            names (`label_names`). An empty cell is unlabeled.
         encoding : str, default="utf-8"
         delimiter : str, default=None
             What parts the cells of a line; None: a comma, or a tab in ``.tsv`` and ``.tab``.
@@ -164,7 +164,7 @@ class FromRaw:
         ...     Views.from_table(path, text="en", id="name", label="kind")
         Views: 2 documents, 1 view
           en  2 terms  2 non-zeros (50.0 %)  1 document (1 lacks it)
-          labels: 2 classes (cat, dog), 0 unlabelled; ids: yes; feature names: all views
+          labels: 2 classes (cat, dog), 0 unlabeled; ids: yes; feature names: all views
         """
         from coview.reading.columns import read_rows
         from coview.reading.tables import open_table
@@ -218,9 +218,9 @@ class FromRaw:
         >>> import pandas as pd
         >>> from coview import Views
         >>> frame = pd.DataFrame({"en": ["a red cat", "a dog"], "n_red": [1, 0], "n_blue": [0, 2]})
-        >>> views = Views.from_dataframe(frame, text="en", counts={"colours": "n_*"})
-        >>> views.names, views["colours"].toarray().tolist()
-        (('en', 'colours'), [[1.0, 0.0], [0.0, 2.0]])
+        >>> views = Views.from_dataframe(frame, text="en", counts={"colors": "n_*"})
+        >>> views.names, views["colors"].toarray().tolist()
+        (('en', 'colors'), [[1.0, 0.0], [0.0, 2.0]])
         """
         from coview.reading.columns import FrameRows, read_rows
         from coview.reading.text import TextOptions
@@ -271,7 +271,7 @@ class FromOther:
         caption_options: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Self:
-        """Count the visual words and the colours of pictures; needs ``coview[images]``.
+        """Count the visual words and the colors of pictures; needs ``coview[images]``.
 
         Parameters
         ----------
@@ -283,21 +283,21 @@ class FromOther:
             A text for each picture, None where there is none.
         ids, labels : as in the constructor, default=None
         name, caption_name : str
-            Names of the views: visual words; colours as ``<name>_colour``; words of the captions.
+            Names of the views: visual words; colors as ``<name>_color``; words of the captions.
         caption_options : dict, default=None
             Options of `from_texts` for the captions.
         **options
-            Options of `coview.reading.images.image_views`: `n_words`, `colour`, `max_side`,
+            Options of `coview.reading.images.image_views`: `n_words`, `color`, `max_side`,
             `max_descriptors`, `sample`, `random_state`, `progress`.
 
         Examples
         --------
         >>> import numpy as np
         >>> from coview import Views
-        >>> grey = np.full((8, 8), 200, dtype=np.uint8)
-        >>> Views.from_images([grey, None], ids=["wall", "nothing"], n_words=0)
+        >>> gray = np.full((8, 8), 200, dtype=np.uint8)
+        >>> Views.from_images([gray, None], ids=["wall", "nothing"], n_words=0)
         Views: 2 documents, 1 view
-          image_colour  136 terms  1 non-zero (0.4 %)  1 document (1 lacks it)
+          image_color  136 terms  1 non-zero (0.4 %)  1 document (1 lacks it)
           labels: no; ids: yes; feature names: all views
         """
         from coview.reading.image_folder import picture_parts
@@ -417,7 +417,7 @@ class FromOther:
             Where the counts are, if not in ``X``: the models need counts, not their logarithms.
         label : str, default=None
             A column of ``obs`` with the classes of cells. Integers are taken as they are (-1:
-            unlabelled), anything else as categories.
+            unlabeled), anything else as categories.
 
         Examples
         --------

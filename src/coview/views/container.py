@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.reading.recipes import Recipe
-from coview.views.assembly import Parts, align_parts, cook, label, mask, read_parts, rename
+from coview.views.assembly import Parts, align_parts, label, mask, read_parts, rename, with_recipes
 from coview.views.checks import check_known, check_view_names
 from coview.views.constructors import FromOther, FromRaw
 from coview.views.folder import read_folder, write_folder
@@ -48,7 +48,7 @@ class Views(FromRaw, FromOther):
     ids : sequence of str, or dict name -> sequence of str, default=None
         Unique names of the documents. A dict states them for each view; they must agree.
     labels : array-like of shape (n_docs,), default=None
-        Integers with -1 for unlabelled, or texts with None for unlabelled.
+        Integers with -1 for unlabeled, or texts with None for unlabeled.
     label_names : sequence of str, default=None
         What integer labels stand for.
     features : dict name -> sequence of str, default=None
@@ -78,7 +78,7 @@ class Views(FromRaw, FromOther):
     Views: 2 documents, 2 views
       text   3 terms  3 non-zeros (50.0 %)  all documents
       image  2 terms  2 non-zeros (50.0 %)  1 document (1 lacks it)
-      labels: 1 class (cat), 1 unlabelled; ids: no; feature names: no
+      labels: 1 class (cat), 1 unlabeled; ids: no; feature names: no
     >>> views["text"].toarray()
     array([[1., 0., 2.],
            [0., 3., 0.]])
@@ -116,7 +116,7 @@ class Views(FromRaw, FromOther):
         if labels is not None or label_names is not None:
             parts = label(parts, parts.labels if labels is None else labels, label_names)
         if recipes is not None:
-            parts = cook(parts, recipes)
+            parts = with_recipes(parts, recipes)
         self._parts = parts
 
     @classmethod
@@ -185,7 +185,7 @@ class Views(FromRaw, FromOther):
 
     @property
     def labels(self) -> np.ndarray | None:
-        """Class labels, or None. -1 (for texts: None) is unlabelled."""
+        """Class labels, or None. -1 (for texts: None) is unlabeled."""
         return self._parts.labels
 
     @property

@@ -3,7 +3,7 @@
     view_<name>.npz | .npy     one matrix for each view (scipy sparse, or dense)
     features_<name>.txt.gz     its terms, one a line
     ids.txt.gz                 the documents, one a line
-    labels.npy                 integers (-1 is unlabelled) or texts
+    labels.npy                 integers (-1 is unlabeled) or texts
     label_names.txt            what the integers stand for, one a line
     present.npy                documents x views, in the alphabetical order of the view names
     views.txt                  the order of the views; without it they come in alphabetical order
@@ -134,7 +134,7 @@ def _plain_labels(labels: np.ndarray) -> np.ndarray:
     if changed.any():
         raise ValueError(
             f"Label {quoted(labels[np.argmax(changed)])} cannot be saved as text. For documents "
-            "without a label use integers, -1 for unlabelled, and label_names."
+            "without a label use integers, -1 for unlabeled, and label_names."
         )
     return plain
 

@@ -290,7 +290,7 @@ def _check_values(
 
 
 def _exact_limit(kind: np.dtype, dtype: np.dtype) -> float:
-    """Integers from here on cannot be told from their neighbours once they are floats."""
+    """Integers from here on cannot be told from their neighbors once they are floats."""
     if kind.kind == "f":
         return np.inf
     return 2.0**24 if dtype == np.float32 else 2.0**53

@@ -68,9 +68,9 @@ def _labels(views: Views) -> str:
         return "no"
     labels = views.labels.tolist()
     classes = set(labels) - {None, -1}
-    unlabelled = sum(label is None or label == -1 for label in labels)
+    unlabeled = sum(label is None or label == -1 for label in labels)
     names = views.label_names
     shown = [label if names is None else names[label] for label in sorted(classes)]
     some = ", ".join(show(name, 20) for name in shown[:3]) + (", ..." if len(shown) > 3 else "")
     count = f"{len(classes):,} {'class' if len(classes) == 1 else 'classes'}"
-    return f"{count}{f' ({some})' if some else ''}, {unlabelled:,} unlabelled"
+    return f"{count}{f' ({some})' if some else ''}, {unlabeled:,} unlabeled"

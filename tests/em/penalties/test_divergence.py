@@ -315,7 +315,7 @@ def test_one_present_view_takes_the_plain_step_and_the_others_copy_it(rng, diver
 
 @divergences
 @dtypes
-def test_a_document_does_not_depend_on_its_neighbours(rng, divergence, dtype):
+def test_a_document_does_not_depend_on_its_neighbors(rng, divergence, dtype):
     setting = Setting(rng, 3, n_docs=300, zeros=True, absent=True)
     penalty = setting.penalty(divergence, 0.05)
     together = setting.m_step(penalty, dtype)

@@ -350,7 +350,7 @@ def test_ten_iterations_of_ltm(rng, lam, pins):
         assert objective == pytest.approx(value, rel=1e-9)
 
 
-def test_the_trace_reports_the_divergences_between_neighbours(rng):
+def test_the_trace_reports_the_divergences_between_neighbors(rng):
     case = make_case(rng, n_docs=30)
     arrays = [random_graph(rng, 30, 0.2) for _ in range(2)]
     penalty = GraphSmoothness(tuple(map(sp.csr_array, arrays)), 1.0, exponent=0.5)
@@ -413,7 +413,7 @@ def test_the_safeguarded_step_is_the_plain_one_where_that_does_no_harm(rng):
 
 
 def test_a_step_that_would_lower_the_objective_is_shortened_or_not_taken(rng):
-    """At the maximiser of the M-step function the solve of Eq. 15 leads away from it."""
+    """At the maximizer of the M-step function the solve of Eq. 15 leads away from it."""
     pair = sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
     safe, literal = (GraphSmoothness((pair,), 5.0, safeguard=s) for s in (True, False))
     counts = np.array([[9.0, 1.0], [1.0, 3.0]])

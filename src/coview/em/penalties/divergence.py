@@ -48,10 +48,10 @@ none of the others'; so the result is a function of the counts alone, except tha
 are kept where F is higher there, which rounding can bring about.
 
 Limits. lam = 0 or one view: the plain step, bit by bit. A present view without counts follows the
-others, and is left out of the step where the result is the same (`_heard`). A document without
-counts keeps its mixtures, and so does a pinned one. Shares below `limits(dtype).tiny` (1e-150 in
-double, 1e-18 in single precision) become 0, but for skl they become that number, in old mixtures,
-too: a share of 0 would make the divergence from all others infinite.
+others, and is left out of the step where the result is the same (`_active_views`). A document
+without counts keeps its mixtures, and so does a pinned one. Shares below `limits(dtype).tiny`
+(1e-150 in double, 1e-18 in single precision) become 0, but for skl they become that number, in old
+mixtures, too: a share of 0 would make the divergence from all others infinite.
 
 An absent view has neither counts nor a coupling. After the step its mixture is the maximum of (10)
 for Q = 0 given the present views: the mean (l2), by (11) and (14) (skl), between order statistics
@@ -110,13 +110,13 @@ class Agreement(Penalty):
         moves = some.any(axis=1) & (self.strengths > 0)
         if pinned is not None:
             moves &= ~pinned
-        heard, lam = self._heard(some, present)
-        joint = moves & (heard.sum(axis=1) > 1)
+        active_views, lam = self._active_views(some, present)
+        joint = moves & (active_views.sum(axis=1) > 1)
         _plain(counts, thetas, ~joint, pinned)
         for docs in _chunks(np.flatnonzero(joint)):
-            self._joint(counts, thetas, heard[docs], lam[docs], docs)
-        for docs in _chunks(np.flatnonzero(moves & ~heard.all(axis=1))):
-            self._fill(counts, heard[docs], docs)
+            self._joint(counts, thetas, active_views[docs], lam[docs], docs)
+        for docs in _chunks(np.flatnonzero(moves & ~active_views.all(axis=1))):
+            self._fill(counts, active_views[docs], docs)
         return counts
 
     def fill(self, thetas: tuple[np.ndarray, ...], present: np.ndarray, fixed: np.ndarray) -> None:
@@ -128,15 +128,17 @@ class Agreement(Penalty):
         for docs in _chunks(np.flatnonzero(some)):
             self._fill(thetas, present[docs], docs)
 
-    def _heard(self, some, present):
+    def _active_views(self, some, present):
         """The views that take part in a document's step, and its lam; the others follow them.
 
         A view without counts comes to lie where an absent one would be put, and its coupling then
-        acts as a coupling of the others: for l2 as n / heard times their own, exactly.
+        acts as a coupling of the others: for l2 as n / active_views times their own, exactly.
         """
         follows = (some.sum(axis=1) == 1) | (self.divergence == "l2")
-        heard = np.where(follows[:, None], some, present)
-        return heard, self.strengths * present.sum(axis=1) / np.maximum(heard.sum(axis=1), 1)
+        active_views = np.where(follows[:, None], some, present)
+        return active_views, self.strengths * present.sum(axis=1) / np.maximum(
+            active_views.sum(axis=1), 1
+        )
 
     def _joint(self, counts, thetas, present, lam, docs):
         """The step for documents with counts and several views, kept only where it is not worse."""
@@ -182,8 +184,8 @@ class Agreement(Penalty):
         """The mixtures of the other views from the present ones, which `counts` holds by now."""
         tiny = limits(counts[0].dtype).tiny
         rows = _stack(counts, docs)
-        centre = {"skl": _skl_centre, "l2": _mean, "l1": _l1_centre}[self.divergence]
-        fill = self._tidy(centre(self._tidy(rows, tiny), present)[:, None], tiny)[:, 0]
+        center = {"skl": _skl_center, "l2": _mean, "l1": _l1_center}[self.divergence]
+        fill = self._tidy(center(self._tidy(rows, tiny), present)[:, None], tiny)[:, 0]
         alone = present.sum(axis=1)[:, None] == 1
         fill = np.where(alone, _mean(rows, present), fill)
         for c, here in zip(counts, present.T, strict=True):
@@ -271,7 +273,7 @@ def _mean(rows, present):
     return (rows * present[:, :, None]).sum(axis=1) / present.sum(axis=1)[:, None]
 
 
-def _l1_centre(rows, present):
+def _l1_center(rows, present):
     """l1: (13) at Q = 0, where it jumps between order statistics; the mix of two that sums to 1."""
     ordered = np.sort(np.where(present[:, :, None], rows, np.inf), axis=1)
     sums = ordered.sum(axis=2)
@@ -283,7 +285,7 @@ def _l1_centre(rows, present):
     return ordered[docs, low] + part * (ordered[docs, high] - ordered[docs, low])
 
 
-def _skl_centre(rows, present):
+def _skl_center(rows, present):
     """skl: (11) at Q = 0, h = a / omega(log(a / g) + 1 + e) with a, g both means; (14) gives e.
 
     The sum of h falls with e and is convex: Newton's steps climb to the root from below, and only

@@ -9,7 +9,7 @@ the penalty of mixtures P (documents, topics) is lambda R, as in Eq. 4 with the 
     R = 1/2 sum_is E_is |P_i - P_s|^2 = Tr(P' L P) = sum_t mu_t Tr(P' L^t P).                 (7)
 
 R of Eq. 3, with symmetric Kullback-Leibler divergences, is infinite as soon as one of two
-neighbours has a zero; it is reported, in `trace_.roughness`, and no more.
+neighbors has a zero; it is reported, in `trace_.roughness`, and no more.
 
 Steps. With expected counts V (documents, topics) and Omega = diag(row sums of V),
 
@@ -17,13 +17,13 @@ Steps. With expected counts V (documents, topics) and Omega = diag(row sums of V
     mu_t  <-  alpha_t^(1/lambda_2),  alpha_t ~ Tr(P' L^t P)^(lambda_2 / (lambda_2 - 1))       (10)
 
 Eq. 15 is kept to the letter. In exact arithmetic its rows are non-negative and sum to one. It is
-the EM estimate smoothed, the minimiser of
+the EM estimate smoothed, the minimizer of
 
     1/2 sum_i rho_i |P_i - V_i / rho_i|^2 + lambda/2 Tr(P' L P),    rho = diag(Omega),
 
-and not the maximiser of the M-step function sum V log P - lambda R, so the objective may fall.
+and not the maximizer of the M-step function sum V log P - lambda R, so the objective may fall.
 With `safeguard` it is a direction only: the step goes from the old mixtures towards it as far as
-that function does not fall, as in generalised EM (LapPLSI).
+that function does not fall, as in generalized EM (LapPLSI).
 
 Eq. 10 gives weights with sum alpha = 1, hence sum mu < 1, against Eq. 6, unless one graph takes
 all; `normalize_weights` divides by their sum.
@@ -45,7 +45,7 @@ from coview.params import check_real
 MAX_ITER = 5000
 ATTEMPTS = 3  # at the solve, each with a tenth of the tolerance of the one before
 MAX_HALVINGS = 20
-SLACK = 100.0  # times the tolerance: the most that clipping and renormalising may correct
+SLACK = 100.0  # times the tolerance: the most that clipping and renormalizing may correct
 TOLERANCE = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-12}
 
 
@@ -244,7 +244,7 @@ def smooth(
 
 
 def _solution(system, counts, old, pinned, tol, n_threads):
-    """From the old rows on, until what is left for clipping and renormalising is small enough."""
+    """From the old rows on, until what is left for clipping and renormalizing is small enough."""
     solution = old[system.rows]
     for attempt in range(ATTEMPTS):
         goal = tol * 0.1**attempt

@@ -18,7 +18,7 @@ M-step, one view after the other, the others at their latest values; n(d,z) are 
 times the weight of the view:
 
     step="paper"   p^v(z|d) ∝ n(d,z) - lam dR/dp p^v(z|d), negative entries cut off    (13, 17)
-    step="safe"    towards p^v(z|d) (g + c) normalised,  g = n(d,z) / p^v(z|d) - lam dR/dp
+    step="safe"    towards p^v(z|d) (g + c) normalized,  g = n(d,z) / p^v(z|d) - lam dR/dp
 
 c >= 0 is the least constant of a document for which no entry is negative; where it is 0, this is
 (13). The direction ascends, since g'(target - p) = Var_p(g) / (E_p(g) + c) >= 0. Of the steps
