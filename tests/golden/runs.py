@@ -40,7 +40,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -68,26 +68,13 @@ SPELLINGS = {
 }
 
 
-def found(*places: str) -> Any:
-    """The first of several "module:name" that is there."""
-    for place in places:
-        module, name = place.split(":")
-        with contextlib.suppress(ImportError, AttributeError):
-            return getattr(import_module(f"coview.{module}"), name)
-    raise ImportError(f"None of {', '.join(places)} is there: say in the adapter where it is.")
-
-
-knn_graph = found("graphs:knn_graph", "graphs.neighbors:knn_graph", "data.graphs:knn_graph")
-check_graph = found("graphs:check_graph", "graphs.given:check_graph", "data.graphs:check_graph")
-sum_graphs = found("graphs:sum_graphs", "graphs.given:sum_graphs", "data.graphs:sum_graphs")
-read_matrix = found(
-    "reading:read_matrix", "reading.files:read_matrix", "reading.matrices:read_matrix",
-    "data.files:read_matrix",
-)  # fmt: skip
-image_views = found("reading:image_views", "reading.images:image_views", "data.images:image_views")
-split_words = found("reading:split_words", "reading.tokens:split_words", "data.tokens:split_words")
-topics_as_data = found("report:summarize_topics", "report:summarise_topics")
-follow = found("compare.convergence:follow")
+from coview.cli.search import search as search_command  # noqa: E402
+from coview.compare.tasks import follow  # noqa: E402
+from coview.graphs.neighbors import check_graph, knn_graph, sum_graphs  # noqa: E402
+from coview.reading.images import image_views  # noqa: E402
+from coview.reading.matrix_files import read_matrix  # noqa: E402
+from coview.reading.words import split_words  # noqa: E402
+from coview.report import summarize_topics as topics_as_data  # noqa: E402
 
 
 def named(owner: Callable, value: Any, *names: str) -> dict[str, Any]:
@@ -112,7 +99,7 @@ def step_on_command_line(safe: bool) -> str:
 
 
 def metric_on_command_line() -> str:
-    known = inspect.signature(found("cli.search:search")).parameters
+    known = inspect.signature(search_command).parameters
     return "--metric" if "metric" in known else "--kind"
 
 
@@ -1241,7 +1228,7 @@ def outputs(only: str) -> dict[str, str]:
 
 
 def output_of(line: str) -> str:
-    from tests.command import inside
+    from tests.cli.command import inside
 
     arguments = shlex.split(line)
     code, out, err = inside(*arguments)

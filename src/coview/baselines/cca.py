@@ -127,7 +127,7 @@ class CCAClustering(Clusterer):
         model = best_kmeans(embedding, self.n_components, rng, self.n_init)
         return {
             "space_": space,
-            "model_": model,
+            "estimator_": model,
             "labels_": model.labels_,
             "correlations_": space.correlations,
             "embedding_": embedding,
@@ -136,7 +136,7 @@ class CCAClustering(Clusterer):
     def predict(self, X) -> np.ndarray:
         """The nearest center of each document, from the views it has."""
         views = self._known_views(X)
-        return self.model_.predict(self.space_.project(views, type(self).__name__))
+        return self.estimator_.predict(self.space_.project(views, type(self).__name__))
 
 
 def check_cca_parameters(model) -> None:

@@ -81,7 +81,7 @@ class KMeansViews(Clusterer):
         labels[has] = model.labels_
         return {
             "features_": features,
-            "model_": model,
+            "estimator_": model,
             "labels_": labels,
             "cluster_centers_": model.cluster_centers_,
             "inertia_": model.inertia_,
@@ -91,7 +91,7 @@ class KMeansViews(Clusterer):
         """The nearest center of each document; -1 for documents that lack the `view`."""
         views = self._known_views(X)
         points = self.features_.side_by_side(self._own(views), type(self).__name__)
-        return np.where(self._has(views), self.model_.predict(points), -1)
+        return np.where(self._has(views), self.estimator_.predict(points), -1)
 
     def _own(self, views):
         if self.view is None:
