@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from coview.compare import Results, holm, paired_test
-from coview.compare.measures import measure
+from coview.compare.metric_info import metric_info
 from coview.compare.stats import enough_pairs
 from experiments.paper import Column, Table
 from experiments.records import Number, Published
@@ -146,7 +146,7 @@ def _reason(table: Table, row: str, column: Column) -> str:
 
 def scale(column: Column, table: Table) -> float:
     """By what a measured number is multiplied: 100 for shares in per cent."""
-    return 100 if table.percent and measure(column.metric).share else 1
+    return 100 if table.percent and metric_info(column.metric).share else 1
 
 
 def _show(number: Any, column: Column, table: Table) -> str:
@@ -159,7 +159,7 @@ def _show(number: Any, column: Column, table: Table) -> str:
 def _best(filled: Filled, variant: str, column: Column) -> set[str]:
     """The row with the best mean, and those that a paired test cannot tell from it."""
     found = {r: v for r, v in filled.of(variant, column.name).items() if r not in filled.oracles}
-    sign = measure(column.metric).direction
+    sign = metric_info(column.metric).direction
     if len(found) < 2 or not sign:
         return set()
     best = max(found, key=lambda row: sign * np.mean(list(found[row].values())))
@@ -190,10 +190,10 @@ def _notes(filled: Filled) -> str:
         return ""
     runs = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     metrics = list(dict.fromkeys(column.metric for column in filled.table.columns))
-    names = ", ".join(measure(m).title for m in metrics)
+    names = ", ".join(metric_info(m).title for m in metrics)
     percent = " in %" if filled.table.percent else ""
     lines = [f"{names}{percent}: mean ± standard deviation, ours over {runs} runs (seeds)."]
-    lines += [f"{measure(m).note}." for m in metrics if measure(m).note]
+    lines += [f"{metric_info(m).note}." for m in metrics if metric_info(m).note]
     if len(filled.rows) > 1:
         lines.append(
             "Bold: the best of ours and, where there are runs enough for that, what a paired "
@@ -269,7 +269,7 @@ def _places(filled: Filled) -> list[tuple[str, Column]]:
 
 def _ahead(filled: Filled, model: str, variant: str, column: Column):
     """Rows ahead of the model in one place, and whether the test says so."""
-    here, sign = filled.of(variant, column.name), measure(column.metric).direction
+    here, sign = filled.of(variant, column.name), metric_info(column.metric).direction
     if model not in here:
         return []
     gaps = {

@@ -47,7 +47,7 @@ ALLOWED = {
     "datasets": {"_lazy", "params", "reading", "views", "wording"},
     "compare": {
         *("__version__", "_lazy", "assign", "base", "baselines", "classifier", "datasets"),
-        *("metrics", "models", "params", "progress", "store", "views", "wording"),
+        *("metrics", "models", "params", "progress", "runners", "store", "views", "wording"),
     },
     "plot": {"compare", "extras"},
     "demo": {"datasets", "metrics", "models", "report", "views"},

@@ -1,30 +1,61 @@
-"""Checks of estimator parameters: one wording for all of them."""
+"""Checks of parameters, with the same words everywhere: what was expected and what was given.
 
-from collections.abc import Mapping, Sequence
+Nothing here imports numpy at the top, so that plans and commands are checked before it is loaded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
+
+_NO_DEFAULT = object()
 
 
 def check_int(name: str, value: Any, low: int, what: str = "") -> int:
-    """An integer of at least `low` (booleans are not integers here)."""
+    """Return an integer of at least `low`; booleans are refused."""
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low:
         return int(value)
     raise ValueError(f"{name} must be an integer of at least {low}{what}; got {value!r}.")
 
 
-def check_real(name: str, value: Any, low: float = 0.0, high: float = np.inf) -> float:
-    """A finite number in [low, high]."""
-    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
-    if np.isfinite(number) and low <= number <= high:
+def check_real(name: str, value: Any, low: float = 0.0, high: float = math.inf) -> float:
+    """Return a finite number in [low, high]."""
+    number = _number(value)
+    if math.isfinite(number) and low <= number <= high:
         return number
-    bounds = f"of at least {low:g}" if np.isinf(high) else f"between {low:g} and {high:g}"
+    bounds = f"of at least {low:g}" if math.isinf(high) else f"between {low:g} and {high:g}"
     raise ValueError(f"{name} must be a finite number {bounds}; got {value!r}.")
 
 
-def check_choice(name: str, value: Any, choices) -> Any:
-    """One of a few values."""
+def check_positive(name: str, value: Any) -> float:
+    """Return a finite number above 0."""
+    number = _number(value)
+    if math.isfinite(number) and number > 0:
+        return number
+    raise ValueError(f"{name} must be a finite number above 0; got {value!r}.")
+
+
+def check_inner_share(name: str, value: Any) -> float:
+    """Return a number above 0 and below 1."""
+    number = _number(value)
+    if 0 < number < 1:
+        return number
+    raise ValueError(f"{name} must be between 0 and 1 (0.05 is 5 %); got {value!r}.")
+
+
+def _number(value: Any) -> float:
+    """Return a real number as a float, NaN for anything else; booleans are no numbers."""
+    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+
+
+def check_choice(name: str, value: Any, choices: Iterable[Any]) -> Any:
+    """Return one of a few values."""
+    choices = list(choices)
     for choice in choices:
         if value is choice or (isinstance(value, str) and value == choice):
             return value
@@ -33,7 +64,9 @@ def check_choice(name: str, value: Any, choices) -> Any:
 
 
 def check_dtype(value: Any) -> np.dtype:
-    """float32 or float64."""
+    """Return the type float32 or float64."""
+    import numpy as np
+
     try:
         dtype = np.dtype(value)
     except TypeError:
@@ -44,30 +77,39 @@ def check_dtype(value: Any) -> np.dtype:
 
 
 def check_n_jobs(value: Any) -> int | None:
-    """None, or an integer other than 0."""
+    """Return None or an integer other than 0; `effective_threads` makes a number of it."""
     if value is None or (isinstance(value, Integral) and int(value) != 0):
         return value if value is None else int(value)
     raise ValueError(f"n_jobs must be None or an integer other than 0; got {value!r}.")
 
 
-def by_view(name: str, value: Any, views: Sequence[str]) -> list[Any]:
-    """A value for each view from one for all or a dict by view name."""
+def by_view(name: str, value: Any, views: Sequence[str], default: Any = _NO_DEFAULT) -> list[Any]:
+    """Return a value for each view, from one for all or a dict by view name.
+
+    A dict has to name all views, unless there is a default for those that it leaves out.
+
+    >>> by_view("noise", {"text": 0.5}, ["text", "image"], default=0.0)
+    [0.5, 0.0]
+    """
     if not isinstance(value, Mapping):
         return [value] * len(views)
-    if set(value) != set(views):
+    if not set(value) <= set(views) or (default is _NO_DEFAULT and len(value) < len(views)):
         raise ValueError(f"{name} names the views {sorted(value)}; the data have {sorted(views)}.")
-    return [value[view] for view in views]
+    return [value.get(view, default) for view in views]
 
 
-def seed_of(random_state: Any) -> int:
-    """One integer from which all randomness of a fit follows.
+def seed_of(random_state: Any, *, bits: int = 32) -> int:
+    """Return one integer that determines all randomness.
 
-    An integer is itself; a Generator or RandomState is drawn from; None takes fresh entropy.
+    An integer is returned as it is; from a Generator (`bits` bits) or a RandomState a number is
+    drawn; None takes fresh entropy.
     """
+    import numpy as np
+
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**32))
+        return int(random_state.integers(2**bits))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     return check_int("random_state", random_state, 0, ", a Generator, a RandomState or None")

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from coview.compare.groups import Line, lines_of
-from coview.compare.measures import check_of_clusters, measure
+from coview.compare.aggregate import Line, lines_of
+from coview.compare.metric_info import check_clustering_metric, metric_info
 from coview.compare.results import Results
 from coview.extras import need
 
@@ -236,12 +236,13 @@ class ConvergenceDisplay(Display):
         """
         if views is None:
             return cls(np.asarray(model.trace_.objective)).plot(axes)
-        from coview.compare.tasks import clustering_metrics, follow
+        from coview.compare.evaluation import clustering_metrics
+        from coview.compare.tasks import follow
 
         if views.labels is None:
             raise ValueError("The views have no labels to compare clusters with.")
-        check_of_clusters(metric)
-        scale = 100 if measure(metric).share else 1
+        check_clustering_metric(metric)
+        scale = 100 if metric_info(metric).share else 1
         fitted, values = follow(
             model, views, lambda found: scale * clustering_metrics(views.labels, found)[metric]
         )
@@ -269,7 +270,7 @@ class ConvergenceDisplay(Display):
 
 
 def _y_title(metric):
-    known = measure(metric)
+    known = metric_info(metric)
     return f"{known.title}{PER_CENT}" if known.share else known.title
 
 

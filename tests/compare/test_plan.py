@@ -80,10 +80,10 @@ def test_parameters_that_are_no_plain_data_are_refused():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"task": "guess"}, "task must be of cluster, classify, retrieve; got 'guess'"),
+        ({"task": "guess"}, "task must be one of .cluster., .classify., .retrieve.; got 'guess'"),
         ({"datasets": []}, "no datasets"),
         ({"seeds": []}, "no seeds"),
-        ({"seeds": [-1]}, "whole numbers of at least 0; got -1"),
+        ({"seeds": [-1]}, "seeds must be an integer of at least 0; got -1"),
         ({"label_rates": [0.1]}, "only there"),
         ({"task": "classify"}, "give them there"),
         ({"task": "classify", "label_rates": [5]}, "0.05 is 5 %"),
@@ -91,7 +91,7 @@ def test_parameters_that_are_no_plain_data_are_refused():
         ({"models": [{"title": "link"}]}, "unknown: title"),
         ({"models": [{"label": "x"}]}, "lacks its name"),
         ({"models": [{"name": "link", "datasets": ["z"]}]}, "names the data sets z"),
-        ({"datasets": [{"name": "a", "steps": ["log"]}]}, "steps must be of"),
+        ({"datasets": [{"name": "a", "steps": ["log"]}]}, "steps must be one of"),
         ({"metrics": ["acuracy"]}, "no metric 'acuracy'. It has accuracy, nmi_max"),
         ({"metrics": ["map_standard"]}, "The task 'cluster' has no metric"),
     ],
@@ -146,7 +146,7 @@ def test_a_plan_is_short_to_write(tmp_path):
         ("datasets = [", "is not a TOML file"),
         ('datasets = ["a"]', "has no models"),
         ('datasets = ["a"]\nmodels = ["link"]\nseed = 3', "has seed, which a plan does not know"),
-        ('datasets = ["a"]\nmodels = ["link"]\ntask = "x"', "plan.toml: task must be of"),
+        ('datasets = ["a"]\nmodels = ["link"]\ntask = "x"', "plan.toml: task must be one of"),
     ],
 )
 def test_a_wrong_file_is_refused_in_words(tmp_path, text, words):

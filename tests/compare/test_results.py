@@ -113,3 +113,9 @@ def test_the_best_of_several_is_chosen_for_each_data_set_and_marked_as_an_oracle
     assert all(run.oracle for run in best.runs)
     assert best.scores("accuracy")[("a", "best view")] == results.scores("accuracy")[("a", "a")]
     assert best.scores("accuracy")[("z", "best view")] == [0.2, 0.2]
+
+
+def test_two_different_values_of_one_seed_are_not_averaged():
+    made = [Run("a", "m", "m", {"k": k}, 0, values={"": {"accuracy": k / 4}}) for k in (1, 2)]
+    with pytest.raises(ValueError, match="two runs of seed 0 in one place"):
+        Results(made).table("accuracy", rows="label")

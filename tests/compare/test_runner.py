@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from coview.compare import Entry, Plan, run
-from coview.compare.result_files import read_records
+from coview.compare.file_formats import read_records
 from coview.views.matrix_checks import DataWarning
 from tests.compare.helpers import (
     QUICK,

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coview.compare import bootstrap_interval, holm, paired_test
-from coview.compare.stats import least_p
+from coview.compare.aggregate import Group
+from coview.compare.stats import compare_with, least_p, rank
 
 # depression scores of nine patients before and after a drug (Hollander & Wolfe, 1973, p. 29)
 BEFORE = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30]
@@ -105,3 +106,24 @@ def test_the_bootstrap_interval_agrees_with_that_of_scipy():
 def test_the_bootstrap_interval_is_the_same_each_time():
     values = [0.1, 0.5, 0.3]
     assert bootstrap_interval(values) == bootstrap_interval(values)
+
+
+def group(values):
+    return Group(dict(enumerate(values)), len(values), 0, "", False)
+
+
+def test_a_rival_with_too_few_runs_does_not_keep_the_others_from_being_tested():
+    steady = [0.8, 0.81, 0.82, 0.83, 0.84, 0.85, 0.86]
+    close = [v + d for v, d in zip(steady, [-0.02, 0.01] * 3 + [-0.02], strict=True)]
+    found = rank(
+        {"best": group(steady), "close": group(close), "few": group([0.5, 0.5])},
+        *("accuracy", "wilcoxon", 0.05),
+    )
+    assert found.best == {"best", "close"}
+    assert (found.n_compared, found.n_tested, found.n_pairs, found.needed) == (2, 1, 2, 7)
+
+
+def test_comparisons_that_too_few_runs_cannot_decide_are_not_made():
+    p_values = compare_with(group([1.0] * 7), [group([0.9, 0.8]), group([0.5] * 7)])
+    assert np.isnan(p_values[0])
+    assert p_values[1] == pytest.approx(2 / 2**7)

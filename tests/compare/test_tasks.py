@@ -5,7 +5,7 @@ import pytest
 
 from coview import LinkPLSA, TopicClassifier, Views
 from coview.compare import Entry, Plan, draw_labeled, draw_test, run
-from coview.compare.inputs import Preparation
+from coview.compare.cell_inputs import Preprocessing
 from coview.metrics import mean_average_precision, similarity
 from tests.compare.helpers import QUICK, given, small_views
 
@@ -202,7 +202,7 @@ def test_a_publishers_split_is_used_where_asked_for():
 def prepared(steps, train, new=None):
     views = Views({"X": train})
     target = views if new is None else Views({"X": new})
-    return Preparation(steps).learn(views).apply(target)["X"].toarray()
+    return Preprocessing(steps).learn(views).apply(target)["X"].toarray()
 
 
 def test_rows_of_unit_length():
@@ -238,7 +238,7 @@ def test_names_labels_and_absent_views_survive():
         ids=["x", "y"],
         features={"a": ["u", "v"]},
     )
-    after = Preparation(["l1"]).learn(views).apply(views)
+    after = Preprocessing(["l1"]).learn(views).apply(views)
     assert after.present.tolist() == [[True, True], [False, True]]
     assert after.ids.tolist() == ["x", "y"]
     assert after.labels.tolist() == [0, 1]

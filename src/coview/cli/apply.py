@@ -259,10 +259,10 @@ def _column(source: Source) -> Any:
 
 def _rows(found: dict[str, Any]) -> list[list[Any]]:
     """One line for each number."""
-    from coview.compare.measures import measure
+    from coview.compare.metric_info import metric_info
 
     def named(values, of):
-        return [[measure(name).title, of, value] for name, value in values.items()]
+        return [[metric_info(name).title, of, value] for name, value in values.items()]
 
     rows = named(found.get("classes", {}), "classes")
     rows += named(found.get("clusters", {}), "clusters")

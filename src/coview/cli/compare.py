@@ -234,13 +234,13 @@ def _plan(
 ) -> tuple[Plan, dict[str, Any]]:
     """The plan, and what its data sets stand for."""
     from coview.compare import Plan, read_plan
-    from coview.compare.measures import check_of_task
+    from coview.compare.metric_info import check_task_metrics
 
     if _is_plan(source.data):
         plan = read_plan(source.data)
-        check_of_task(metric or (), plan.task)
+        check_task_metrics(metric or (), plan.task)
         return plan, {}
-    check_of_task(metric or (), task.value)
+    check_task_metrics(metric or (), task.value)
     names = _names(models or DEFAULTS[task], task)
     views = source.views()
     name = source.data.name if source.data is not None else "data"
@@ -350,7 +350,7 @@ def _journal(output: Path | None, resume: bool, fresh: bool) -> Path | None:
 
 def _tables(results: Results, plan: Plan, wanted: list[str], form: Form) -> list[str]:
     """One table for each metric; clusterings of several data sets stand side by side."""
-    from coview.compare.measures import measure
+    from coview.compare.metric_info import metric_info
 
     format = {"md": "markdown"}.get(form.value, form.value)
     metrics = _metrics(results, plan, wanted)
@@ -365,7 +365,7 @@ def _tables(results: Results, plan: Plan, wanted: list[str], form: Form) -> list
     found = []
     for datasets in places:
         for name in metrics:
-            title = f"{', '.join(datasets)}: {measure(name).title}"
+            title = f"{', '.join(datasets)}: {metric_info(name).title}"
             chosen = results.where(dataset=list(datasets))
             made = chosen.table(name, rows=rows, columns=columns, format=format)
             found.append(_titled(title, form) + made)

@@ -1,20 +1,33 @@
-"""One fitted model on some documents: everything that can be measured of it."""
+"""Metrics of fitted models: clusters and predicted classes against true classes, topic quality.
+
+`evaluate` measures everything that can be measured of one model; the tasks of a comparison use the
+functions below it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from coview.compare.inputs import has_label
-from coview.compare.tasks import clustering_metrics
-from coview.metrics import topic_coherence, topic_diversity, view_agreement
+from coview import metrics
+from coview.compare.cell_inputs import has_label
 from coview.models import topic_model
 from coview.views.checks import check_labels
 from coview.views.container import Views
 from coview.views.vocabulary import match_features
+from coview.wording import plural
+
+_CLUSTERING = {
+    "accuracy": metrics.clustering_accuracy,
+    "nmi_max": metrics.nmi_max,
+    "nmi_mean": metrics.nmi_mean,
+    "purity": metrics.purity,
+    "pairwise_f": metrics.pairwise_f,
+    "adjusted_rand": metrics.adjusted_rand,
+}
 
 
 def evaluate(model: Any, views: Views, labels: Any = None, *, top: int = 10) -> dict[str, Any]:
@@ -28,13 +41,13 @@ def evaluate(model: Any, views: Views, labels: Any = None, *, top: int = 10) -> 
     labels : array-like of shape (documents,), default=None
         True classes; by default those of the views. -1 and None stand for documents without one.
     top : int, default=10
-        Words of each topic that coherence and diversity look at.
+        Number of words of each topic for coherence and diversity.
 
     Returns
     -------
     dict
         ``documents``; ``classes`` (a classifier's accuracy and macro F1) and ``clusters`` (clusters
-        against classes), where there are labels; ``perplexity`` of words that were set aside;
+        against classes), if there are labels; ``perplexity`` of words that were set aside;
         ``agreement`` of each pair of views, each folded in on its own (one minus the mean
         Jensen-Shannon divergence); ``views``, with coherence and diversity of the topics in each.
 
@@ -58,42 +71,37 @@ def evaluate(model: Any, views: Views, labels: Any = None, *, top: int = 10) -> 
         **_against_classes(model, inner, known, truth, views.label_names),
         "perplexity": inner.perplexity(known),
         **_agreement(inner, known),
-        "views": {name: _quality(inner, known, name, top) for name in names},
+        "views": {name: _view_quality(inner, known, name, top) for name in names},
     }
 
 
-def _against_classes(model, inner, views, truth, label_names):
+def _against_classes(
+    model: Any, inner: Any, views: Views, truth: Any, label_names: Any
+) -> dict[str, dict[str, float]]:
     if truth is None or not has_label(truth).any():
         return {}
-    found = {"clusters": clustering_metrics(truth, inner.predict(views))}
+    clusters = clustering_metrics(truth, inner.predict(views))
     if not hasattr(model, "classes_"):
-        return found
+        return {"clusters": clusters}
     rows = np.flatnonzero(has_label(truth))
-    return {"classes": _correct(model, views, _texts(truth, label_names), rows), **found}
+    # Compare by name: a file of labels and a model may number the classes differently.
+    predicted = np.array([str(label) for label in model.predict(views)])
+    classes = classification_metrics(_texts(truth, label_names)[rows], predicted[rows])
+    return {"classes": classes, "clusters": clusters}
 
 
-def _correct(model, views, truth, rows):
-    """Classes are compared by name: a file of labels and a model may number them differently."""
-    from sklearn.metrics import accuracy_score, f1_score
-
-    guess = np.array([str(label) for label in model.predict(views)])[rows]
-    return {
-        "accuracy": float(accuracy_score(truth[rows], guess)),
-        "macro_f1": float(f1_score(truth[rows], guess, average="macro", zero_division=0)),
-    }
-
-
-def _texts(labels, label_names):
+def _texts(labels: Any, label_names: Any) -> np.ndarray:
+    """Return the names of the classes."""
     if label_names is None:
         return np.array([str(label) for label in np.asarray(labels).tolist()])
     return np.array([str(label_names[i]) if i >= 0 else "" for i in np.asarray(labels).tolist()])
 
 
-def _agreement(model, views) -> dict[str, Mapping[str, float]]:
+def _agreement(model: Any, views: Views) -> dict[str, Mapping[str, float]]:
     if views.n_views < 2:
         return {}
     mixtures = {name: model.transform(views.select(name)) for name in views.names}
-    found = view_agreement(mixtures, present=views.present)
+    found = metrics.view_agreement(mixtures, present=views.present)
     pairs = combinations(range(views.n_views), 2)
     return {
         "agreement": {
@@ -104,7 +112,7 @@ def _agreement(model, views) -> dict[str, Mapping[str, float]]:
     }
 
 
-def _quality(model, views, name, top) -> dict[str, float]:
+def _view_quality(model: Any, views: Views, name: str, top: int) -> dict[str, float]:
     p_w_z = model.components_[name]
     matrix = match_features(
         views[name],
@@ -116,8 +124,71 @@ def _quality(model, views, name, top) -> dict[str, float]:
     )
     has = np.flatnonzero(views.present[:, views.names.index(name)])
     if not len(has):
-        return {"diversity": topic_diversity(p_w_z, top=top)}
-    coherence = topic_coherence(p_w_z, matrix[has], top=top)
-    known = coherence[np.isfinite(coherence)]
-    found = {"coherence": float(known.mean())} if len(known) else {}
-    return {**found, "diversity": topic_diversity(p_w_z, top=top)}
+        return {"diversity": metrics.topic_diversity(p_w_z, top=top)}
+    coherence = _mean_of_known(metrics.topic_coherence(p_w_z, matrix[has], top=top))
+    found = {"coherence": coherence, "diversity": metrics.topic_diversity(p_w_z, top=top)}
+    return {metric: value for metric, value in found.items() if np.isfinite(value)}
+
+
+# -- metrics that tasks and `evaluate` share -------------------------------------------------------
+
+
+def clustering_metrics(truth: Any, found: np.ndarray) -> dict[str, float]:
+    """Compare clusters with classes over the documents that have a class; {} without classes.
+
+    Parameters
+    ----------
+    truth : array-like of shape (documents,) or None
+        Classes, -1 or None for documents without one.
+    found : ndarray of int of shape (documents,)
+        Clusters.
+    """
+    if truth is None or not has_label(truth).any():
+        return {}
+    if len(truth) != len(found):
+        raise ValueError(
+            f"{plural(len(truth), 'label')} cannot be compared with the clusters of "
+            f"{plural(len(found), 'document')}: give one for each."
+        )
+    rows = np.flatnonzero(has_label(truth))
+    classes = np.unique(np.array(np.asarray(truth)[rows].tolist()), return_inverse=True)[1]
+    return {name: float(measure(classes, found[rows])) for name, measure in _CLUSTERING.items()}
+
+
+def classification_metrics(truth: np.ndarray, found: np.ndarray) -> dict[str, float]:
+    """Compare predicted classes with true ones."""
+    from sklearn.metrics import accuracy_score, f1_score
+
+    return {
+        "accuracy": float(accuracy_score(truth, found)),
+        "macro_f1": float(f1_score(truth, found, average="macro", zero_division=0)),
+    }
+
+
+def label_free_metrics(model: Any, views: Views) -> dict[str, float]:
+    """Return metrics that need no classes: objective, agreement, coherence, diversity."""
+    found = {}
+    # Baselines have neither an objective nor topics.
+    if hasattr(model, "objective_"):
+        found["objective"] = float(model.objective_)
+    if hasattr(model, "components_") and hasattr(model, "view_doc_topic_"):
+        found |= _topic_metrics(model, views)
+    return {name: value for name, value in found.items() if np.isfinite(value)}
+
+
+def _topic_metrics(model: Any, views: Views) -> dict[str, float]:
+    quality = metrics.topic_quality(model, views).values()
+    found = {
+        name: _mean_of_known([q[name] for q in quality]) for name in ("coherence", "diversity")
+    }
+    mixtures = model.view_doc_topic_
+    # Views that share one mixture would agree perfectly: that says nothing.
+    if len({id(theta) for theta in mixtures.values()}) > 1:
+        found["agreement"] = metrics.mean_view_agreement(mixtures, present=views.present)
+    return found
+
+
+def _mean_of_known(values: Iterable[float]) -> float:
+    """Return the mean of the finite values; NaN if there are none."""
+    known = [value for value in values if np.isfinite(value)]
+    return float(np.mean(known)) if known else np.nan

@@ -1,19 +1,20 @@
-"""What is compared: datasets, models, a task and seeds, as plain data that fits into one file.
+"""`Plan`: which models are compared on which data sets, with which task and seeds.
 
-Nothing here needs numpy: a plan is read, checked and cut into cells before anything is loaded.
+A plan is plain data and expands into cells, one for each fit. Nothing here needs numpy: a plan is
+read, checked and expanded before anything is loaded.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from itertools import product
 from typing import Any
 
-from coview.compare.measures import check_of_task
+from coview.compare.metric_info import check_task_metrics
+from coview.params import check_choice, check_inner_share, check_int
 
 TASKS = ("cluster", "classify", "retrieve")
 SAMPLINGS = ("uniform", "stratified")
@@ -21,7 +22,8 @@ SPLITS = ("publisher", "random")
 SPACES = ("topic", "semantic")
 FOLD_INS = ("separate", "joint")
 SIMILARITIES = ("correlation", "cosine", "hellinger", "jensen-shannon")
-STEPS = ("l1", "l2", "max", "tfidf", "binary", "sqrt")
+STEPS = ("l1", "l2", "max", "tfidf", "binary", "sqrt")  # see cell_inputs.Preprocessing
+TRAINING_MIXTURES = ("folded", "fitted")
 
 
 @dataclass(frozen=True)
@@ -31,17 +33,18 @@ class Data:
     Parameters
     ----------
     name : str
-        A name of `coview.datasets.DATASETS`; "digits", "python-api" or "make_views"; a views
-        folder; or a name that `run(..., data={...})` explains.
+        A name of `coview.datasets.DATASETS`; "digits", "python-api" or "make_views"; the path of a
+        views folder; or a name given to `run(..., data={...})`.
     label : str, default=""
-        What tables call it; by default its name.
+        Name in tables; by default `name`.
     options : dict, default={}
         Parameters of its loader, such as ``{"views": ["en", "fr"]}``.
     views : sequence of str, default=()
-        Keep these views only.
+        Keep only these views.
     steps : sequence of str, default=()
-        What is done to each matrix, in turn: "l1" and "l2" (rows of length one), "max" (divided by
-        the largest value), "tfidf", "binary", "sqrt". Learned from the training documents.
+        Preprocessing of each matrix, in this order: "l1" and "l2" (rows of unit length), "max"
+        (divided by the largest value), "tfidf", "binary", "sqrt". What they need is learned from
+        the training documents.
 
     Examples
     --------
@@ -56,7 +59,7 @@ class Data:
     steps: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        _one_of("steps", self.steps, STEPS)
+        _check_choices("steps", self.steps, STEPS)
         _set(self, label=self.label or self.name, options=_plain(self.options, "options"))
         _set(self, views=tuple(self.views), steps=tuple(self.steps))
 
@@ -69,25 +72,25 @@ class Entry:
     ----------
     name : str
         A short name of a model (`coview.models.MODEL_NAMES`) or of a baseline
-        (`coview.baselines.BASELINES`), or one that `run(..., models={...})` explains.
+        (`coview.baselines.BASELINES`), or one given to `run(..., models={...})`.
     label : str, default=""
-        What tables call it; by default its name. Entries that share a label are one model with
-        different parameters.
+        Name in tables; by default `name`. Entries that share a label are one model with different
+        parameters.
     params : dict, default={}
         Parameters of the model.
     grid : dict of list, default={}
         Parameters with several values: every combination is run.
     n_components : int or None, default=None
-        Topics; by default those of the plan, or the number of classes.
+        Number of topics; by default that of the plan, or the number of classes.
     views : sequence of str, default=()
-        The views it sees; by default all.
+        Views that the model gets; by default all.
     concat : bool, default=False
-        Whether the views are put side by side first.
+        Whether to put the views side by side first.
     oracle : bool, default=False
-        Whether something was chosen with the labels: tables mark it. The "-best" baselines then
+        Whether something is chosen with the labels: tables mark it. The "-best" baselines then
         choose their view by the labels.
     datasets : sequence of str, default=()
-        Labels of the data sets on which it is run; by default all.
+        Labels of the data sets to run it on; by default all.
 
     Examples
     --------
@@ -114,7 +117,7 @@ class Entry:
         _set(self, oracle=bool(self.oracle or self.params.get("oracle", False)))
 
     def expanded(self) -> Iterator[Entry]:
-        """One entry for each combination of the grid.
+        """Yield one entry for each combination of the grid.
 
         >>> [e.params for e in Entry("mggm", grid={"strength": [1, 2]}).expanded()]
         [{'strength': 1}, {'strength': 2}]
@@ -126,9 +129,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Cell:
-    """One fit: a data set, a model, a seed and, where labels are given, their share.
+    """One fit: a data set, a model, a seed and, for the task "classify", the share of labels.
 
-    Everything is plain data, and what comes out depends on nothing else.
+    Everything is plain data, and the outcome depends on nothing else.
     """
 
     task: str
@@ -140,7 +143,7 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """What tells this cell from all others: a hash of it, without the names for tables."""
+        """Hash of everything that the outcome depends on; names for tables are left out."""
         parts = asdict(self)
         parts["data"] = {n: v for n, v in self.data.items() if n != "label"}
         parts["entry"] = {n: v for n, v in self.entry.items() if n not in ("label", "oracle")}
@@ -148,6 +151,7 @@ class Cell:
         return sha256(as_json(parts).encode()).hexdigest()[:20]
 
     def as_dict(self) -> dict[str, Any]:
+        """Return the cell as plain data, for a worker process or a journal."""
         return asdict(self)
 
 
@@ -160,37 +164,39 @@ class Plan:
     datasets : sequence of str, dict or Data
     models : sequence of str, dict or Entry
     task : {"cluster", "classify", "retrieve"}, default="cluster"
-        Fit on all documents and compare clusters with classes; give the classes of some documents
-        and find those of the others; or search the test documents of one view with another.
+        "cluster" fits all documents and compares clusters with classes; "classify" gives the
+        classes of some documents and predicts those of the others; "retrieve" searches the test
+        documents of one view with those of another.
     seeds : int or sequence of int, default=(0, 1, 2, 3, 4)
-        One run each; a number n stands for 0, ..., n - 1. The same seed gives every model the same
-        labels and the same split, so runs are paired.
+        One run for each; a number n stands for 0, ..., n - 1. The same seed gives every model the
+        same labels and the same split, so runs are paired.
     metrics : sequence of str, default=()
-        What tables and CSV files show; all are measured. By default all.
+        Metrics of tables and CSV files; by default all. All are measured in any case.
     n_components : int or None, default=None
-        Topics; by default the number of classes.
+        Number of topics; by default the number of classes.
     label_rates : sequence of float, default=()
         "classify": shares of the documents whose class is given.
     label_sampling : {"uniform", "stratified"}, default="uniform"
-        "classify": how these are drawn; each class has at least one. See `draw_labeled`.
+        "classify": how these documents are drawn, at least one of each class; see `draw_labeled`.
     split : {"publisher", "random"}, default="random"
         "retrieve": which documents are for testing.
     test_share : float, default=0.25
-        "retrieve": their share in a random split.
+        "retrieve": share of test documents in a random split.
     pairs : sequence of (str, str), default=()
         "retrieve": views to search with and in; by default all pairs of different views.
     similarity : {"correlation", "cosine", "hellinger", "jensen-shannon"}, default="correlation"
         "retrieve": see `coview.metrics.similarity`; means are those of the training documents.
     spaces : sequence of {"topic", "semantic"}, default=("topic",)
-        "retrieve": compare mixtures, or the classes that a logistic regression reads from them.
+        "retrieve": compare topic mixtures, or class probabilities that a logistic regression
+        predicts from them.
     fold_ins : sequence of {"separate", "joint"}, default=("separate",)
-        "retrieve": "joint" lets a test document's views share their mixture, so that a query knows
-        its answer. It is measured only to show that.
+        "retrieve": "separate" folds in each view of a test document on its own. "joint" lets its
+        views share their mixture, which leaks the answer to the query: for demonstration only.
     training_mixtures : {"folded", "fitted"}, default="folded"
-        "retrieve": what means and regressions learn from: training documents folded in like new
-        ones, view by view, or the mixtures of the fit.
+        "retrieve": what means and regressions are learned from: training documents folded in like
+        new ones, view by view, or the mixtures of the fit.
     warm_up : bool, default=False
-        Fit a few documents first, so that compiling is not part of the time.
+        Fit a few documents first, so that compilation is not part of the measured time.
 
     Examples
     --------
@@ -217,19 +223,20 @@ class Plan:
     warm_up: bool = False
 
     def __post_init__(self) -> None:
-        _one_of("task", [self.task], TASKS)
-        _one_of("label_sampling", [self.label_sampling], SAMPLINGS)
-        _one_of("split", [self.split], SPLITS)
-        _one_of("similarity", [self.similarity], SIMILARITIES)
-        _one_of("spaces", self.spaces, SPACES)
-        _one_of("fold_ins", self.fold_ins, FOLD_INS)
-        _one_of("training_mixtures", [self.training_mixtures], ("folded", "fitted"))
+        check_choice("task", self.task, TASKS)
+        check_choice("label_sampling", self.label_sampling, SAMPLINGS)
+        check_choice("split", self.split, SPLITS)
+        check_choice("similarity", self.similarity, SIMILARITIES)
+        _check_choices("spaces", self.spaces, SPACES)
+        _check_choices("fold_ins", self.fold_ins, FOLD_INS)
+        check_choice("training_mixtures", self.training_mixtures, TRAINING_MIXTURES)
         _set(self, datasets=tuple(_as(Data, d, "data set") for d in self.datasets))
         _set(self, models=tuple(_as(Entry, m, "model") for m in self.models))
         seeds = range(self.seeds) if isinstance(self.seeds, int) else self.seeds
-        _set(self, seeds=tuple(_seed(s) for s in seeds), metrics=tuple(self.metrics))
-        _set(self, label_rates=tuple(_share("label_rates", r) for r in self.label_rates))
-        _set(self, test_share=_share("test_share", self.test_share))
+        _set(self, seeds=tuple(check_int("seeds", s, 0) for s in seeds))
+        _set(self, metrics=tuple(self.metrics))
+        _set(self, label_rates=tuple(check_inner_share("label_rates", r) for r in self.label_rates))
+        _set(self, test_share=check_inner_share("test_share", self.test_share))
         _set(self, pairs=tuple(tuple(pair) for pair in self.pairs))
         _set(self, spaces=tuple(self.spaces), fold_ins=tuple(self.fold_ins))
         self._check()
@@ -244,7 +251,7 @@ class Plan:
                 f"them there and only there. Found the task {self.task!r}, label_rates "
                 f"{list(self.label_rates)}."
             )
-        check_of_task(self.metrics, self.task)
+        check_task_metrics(self.metrics, self.task)
         labels = [d.label for d in self.datasets]
         if len(set(labels)) < len(labels):
             raise ValueError(f"Two data sets have the same label: {', '.join(labels)}.")
@@ -256,7 +263,7 @@ class Plan:
             )
 
     def settings(self) -> dict[str, Any]:
-        """What else a cell depends on, by task."""
+        """Return what else a cell depends on; each task has its own settings."""
         names = {
             "cluster": (),
             "classify": ("label_sampling",),
@@ -269,7 +276,7 @@ class Plan:
         return {n: _plain(v, n) for n, v in found.items() if n != "warm_up" or v}
 
     def cells(self) -> list[Cell]:
-        """All cells, seed by seed: an interrupted comparison has some of everything."""
+        """Return all cells, seed by seed: an interrupted comparison has some of everything."""
         found = [
             Cell(self.task, asdict(data), self._entry(entry), seed, rate, self.settings())
             for seed in self.seeds
@@ -288,16 +295,18 @@ class Plan:
 
 
 def as_json(value: Any) -> str:
-    """One text for one value: keys sorted, no spaces."""
+    """Return the same text for the same value: keys sorted, no spaces."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _set(owner: Any, **values: Any) -> None:
+    """Assign to fields of a frozen dataclass."""
     for name, value in values.items():
         object.__setattr__(owner, name, value)
 
 
 def _as(cls: Any, given: Any, what: str) -> Any:
+    """Return a `Data` or `Entry` from itself, a name or a dict."""
     if isinstance(given, cls):
         return given
     if isinstance(given, str):
@@ -313,7 +322,7 @@ def _as(cls: Any, given: Any, what: str) -> Any:
 
 
 def _plain(value: Any, what: str) -> Any:
-    """The value as JSON would give it back: what is hashed, written and sent is the same."""
+    """Return the value as JSON gives it back, so that what is hashed, written and sent agree."""
     try:
         return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError) as error:
@@ -322,19 +331,6 @@ def _plain(value: Any, what: str) -> Any:
         ) from error
 
 
-def _one_of(name: str, values: Sequence[str], choices: Sequence[str]) -> None:
+def _check_choices(name: str, values: Sequence[str], choices: Sequence[str]) -> None:
     for value in values:
-        if value not in choices:
-            raise ValueError(f"{name} must be of {', '.join(choices)}; got {value!r}.")
-
-
-def _seed(value: Any) -> int:
-    if isinstance(value, bool) or int(value) != value or value < 0:
-        raise ValueError(f"seeds must be whole numbers of at least 0; got {value!r}.")
-    return int(value)
-
-
-def _share(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-        raise ValueError(f"{name} must be between 0 and 1 (0.05 is 5 %); got {value!r}.")
-    return float(value) if math.isfinite(value) else value
+        check_choice(name, value, choices)

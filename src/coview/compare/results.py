@@ -1,4 +1,4 @@
-"""What came out of a comparison: one `Run` for each cell, and ways to read them."""
+"""`Run`, the outcome of one cell, and `Results`, all runs of a comparison and ways to read them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from coview.compare.metric_info import RUN_METRICS
 from coview.compare.plan import Cell, as_json
 
 if TYPE_CHECKING:
-    from coview.compare.result_files import Journal
-
-COLUMNS = ("seconds", "iterations", "documents")  # measures that every task has
+    from coview.compare.file_formats import Journal
 
 
 @dataclass(frozen=True)
@@ -22,22 +21,23 @@ class Run:
     Attributes
     ----------
     dataset, model, label : str
-        `model` is the short name, `label` what tables call it.
+        `model` is the short name of the model, `label` its name in tables.
     params : dict
-        Of the model, as given in the plan, with the number of topics where that was given.
+        Parameters of the model as given in the plan, with the number of topics if that was given.
     seed : int
     rate : float or None
         Share of labeled documents.
     values : dict of dict of float
-        Measures by part ("" if there is only one) and metric.
+        Values by part ("" if there is only one) and metric.
     seconds : float or None
         Wall time of the fit.
     iterations, documents : int or None
     oracle : bool
         Whether something was chosen with the labels.
     settings : dict
-        Task, what was done to the data, which views, how labels were drawn, ...
+        Task, preprocessing, views, sampling of labels and the like, where not the default.
     versions : str
+        Versions of Python and of the packages that the values depend on.
     error : str
         Why there are no values; "" if there are.
     """
@@ -59,7 +59,7 @@ class Run:
 
     @classmethod
     def of(cls, cell: Cell, record: Mapping[str, Any]) -> Run:
-        """From a cell of the plan and its record in the journal."""
+        """Make a run from a cell of the plan and its record in the journal."""
         entry, data = cell.entry, cell.data
         topics = {} if entry["n_components"] is None else {"n_components": entry["n_components"]}
         known = ("values", "seconds", "iterations", "documents", "versions", "error")
@@ -76,19 +76,29 @@ class Run:
         )
 
     def value(self, metric: str, part: str = "") -> float | None:
-        """A measure, or None if it was not taken.
+        """Return the value of a metric, or None if it was not measured.
 
         >>> run = Run("mfeat", "link", "LinkPLSA", {}, 0, values={"": {"accuracy": 0.9}})
         >>> run.value("accuracy"), run.value("purity")
         (0.9, None)
         """
-        if metric in COLUMNS:
+        if metric in RUN_METRICS:
             return None if self.error else getattr(self, metric)
         return self.values.get(part, {}).get(metric)
 
+    def lookup(self, name: str) -> Any:
+        """Return an attribute, else a parameter, else a setting of that name; None without any.
+
+        >>> Run("mfeat", "mggm", "MGGM", {"strength": 2}, 0).lookup("strength")
+        2
+        """
+        if name in Run.__dataclass_fields__:
+            return getattr(self, name)
+        return self.params.get(name, self.settings.get(name))
+
 
 def _settings(cell: Cell) -> dict[str, Any]:
-    """What else was set, where it is not the default: short, since it is in every row."""
+    """Return settings that are not the default: short, since every row of a CSV file has them."""
     named = {
         "data": cell.data["name"] if cell.data["name"] != cell.data["label"] else "",
         "options": cell.data["options"],
@@ -97,7 +107,7 @@ def _settings(cell: Cell) -> dict[str, Any]:
         "views": list(cell.entry["views"]),
         "concat": cell.entry["concat"],
     }
-    # spaces and fold-ins are what the parts are called after
+    # Spaces and fold-ins are in the names of the parts already.
     own = {n: v for n, v in cell.settings.items() if v and n not in ("spaces", "fold_ins")}
     return {"task": cell.task, **own, **{n: v for n, v in named.items() if v}}
 
@@ -110,7 +120,7 @@ class Results:
     ----------
     runs : sequence of Run
     metrics : sequence of str, default=()
-        Those of the plan: what a CSV file holds and which table comes first. By default all.
+        Metrics of the plan: those that a CSV file holds; the first is that of the default table.
 
     Examples
     --------
@@ -127,7 +137,7 @@ class Results:
 
     @classmethod
     def of(cls, cells: Iterable[Cell], journal: Journal, metrics: Sequence[str] = ()) -> Results:
-        """Those of the cells that are finished, in the order of the plan."""
+        """Collect the finished ones of some cells, in the order of the plan."""
         found = [Run.of(cell, journal[cell.key]) for cell in cells if cell.key in journal]
         return cls(tuple(found), tuple(metrics))
 
@@ -135,21 +145,23 @@ class Results:
         return len(self.runs)
 
     def __add__(self, other: Results) -> Results:
-        """The runs of both: tables of several plans, such as those of two label samplings."""
+        """Return the runs of both, for tables of several plans."""
         metrics = dict.fromkeys([*self.metrics, *other.metrics])
         return Results((*self.runs, *other.runs), tuple(metrics))
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The models, as tables call them, in order."""
+        """Labels of the models, in order."""
         return tuple(dict.fromkeys(run.label for run in self.runs))
 
     @property
     def datasets(self) -> tuple[str, ...]:
+        """Labels of the data sets, in order."""
         return tuple(dict.fromkeys(run.dataset for run in self.runs))
 
     @property
     def parts(self) -> tuple[str, ...]:
+        """Parts of the values, such as the directions of a search, in order."""
         return tuple(dict.fromkeys(part for run in self.runs for part in run.values))
 
     @property
@@ -158,15 +170,14 @@ class Results:
         return tuple(run for run in self.runs if run.error)
 
     def measured(self) -> tuple[str, ...]:
-        """All metrics that some run has."""
+        """Return all metrics that some run has."""
         names = (name for run in self.runs for values in run.values.values() for name in values)
         return tuple(dict.fromkeys(names))
 
     def where(self, keep: Callable[[Run], bool] | None = None, **wanted: Any) -> Results:
-        """Some of the runs: those with these attributes, or those that `keep` says.
+        """Select runs by their attributes, parameters or settings, or by a function.
 
-        A list or tuple stands for any of its values. Names that are no attribute of a run are
-        looked up in its parameters and settings.
+        A list or tuple stands for any of its values. Names are looked up as in `Run.lookup`.
 
         Examples
         --------
@@ -176,7 +187,7 @@ class Results:
         """
 
         def fits(run: Run) -> bool:
-            return all(_is(_lookup(run, n), v) for n, v in wanted.items())
+            return all(_is(run.lookup(n), v) for n, v in wanted.items())
 
         kept = [run for run in self.runs if fits(run) and (keep is None or keep(run))]
         return replace(self, runs=tuple(kept))
@@ -184,27 +195,31 @@ class Results:
     def scores(
         self, metric: str, *, part: str = "", by: Sequence[str] = ("dataset", "label")
     ) -> dict[tuple, list[float]]:
-        """The values of a metric, seed by seed, for each combination of the attributes `by`."""
+        """Return the values of a metric, seed by seed, for each combination of the names `by`."""
         found: dict[tuple, list[tuple[int, float]]] = {}
         for run in self.runs:
             value = run.value(metric, part)
             if value is not None:
-                key = tuple(_hashable(_lookup(run, name)) for name in by)
+                key = tuple(_hashable(run.lookup(name)) for name in by)
                 found.setdefault(key, []).append((run.seed, value))
         return {key: [value for _, value in sorted(pairs)] for key, pairs in found.items()}
 
     def table(self, metric: str | Sequence[str] | None = None, **options: Any) -> str:
-        """Mean and standard deviation over the seeds, as text: see `coview.compare.tables`."""
-        from coview.compare.tables import table
+        """Return a table of means and standard deviations over the seeds, as text.
+
+        Options are those of `coview.compare.result_table.table`.
+        """
+        from coview.compare.result_table import table
 
         return table(self, metric, **options)
 
     def best_of(
         self, labels: Sequence[str], label: str, *, metric: str = "accuracy", part: str = ""
     ) -> Results:
-        """One more model: on each data set that of `labels` with the best mean, by the labels.
+        """Add a model: on each data set the one of `labels` with the best mean.
 
-        This is how papers report a "best view". It is an oracle and marked as one.
+        This is how papers report a "best view". It is chosen with the labels and marked as an
+        oracle.
 
         Examples
         --------
@@ -232,23 +247,20 @@ class Results:
         metrics: Sequence[str] | None = None,
         times: bool = True,
     ) -> None:
-        """Write tidy rows, one for each run and metric: see `coview.compare.result_files`."""
-        from coview.compare.result_files import write_csv
+        """Write a CSV file with one row for each run and metric.
+
+        See `coview.compare.file_formats` for the columns; `times=False` leaves out the seconds.
+        """
+        from coview.compare.file_formats import write_csv
 
         write_csv(self, path, metrics, times)
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str]) -> Results:
-        """Read what `to_csv` wrote."""
-        from coview.compare.result_files import read_csv
+        """Read results that `to_csv` wrote."""
+        from coview.compare.file_formats import read_csv
 
         return cls(read_csv(path))
-
-
-def _lookup(run: Run, name: str) -> Any:
-    if name in Run.__dataclass_fields__:
-        return getattr(run, name)
-    return run.params.get(name, run.settings.get(name))
 
 
 def _is(value: Any, wanted: Any) -> bool:

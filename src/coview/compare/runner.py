@@ -1,6 +1,7 @@
-"""Running the cells of a plan that are not finished yet, several at a time.
+"""`run`: run the cells of a plan that are not finished yet, in parallel worker processes.
 
-One cell, from plain data to plain data. This is what runs in the worker processes.
+A cell goes to a worker as plain data and its outcome comes back as plain data, which is added to
+the journal by the parent alone.
 """
 
 from __future__ import annotations
@@ -13,16 +14,21 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from coview.compare.inputs import is_folder, load_folder
-from coview.compare.plan import Cell, Plan
-from coview.compare.result_files import Journal, read_records
+from coview.compare.cell_inputs import clear_cache, is_folder, load, load_folder
+from coview.compare.file_formats import Journal, read_records
+from coview.compare.plan import Cell, Data, Plan
 from coview.compare.results import Results
 from coview.params import check_n_jobs
 from coview.progress import progress_bar
+from coview.runners.threads import effective_threads
+from coview.views.container import Views
 
-IDLE_SECONDS = 60  # after which a worker without work ends, should its parent have been killed
+if TYPE_CHECKING:
+    from coview.compare.tasks import Outcome
+
+IDLE_SECONDS = 60  # after which an idle worker ends, in case its parent was killed
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
@@ -31,6 +37,9 @@ _DIED = {
     "warnings": [],
     "versions": "",
 }
+Cells = dict[str, dict[str, Any]]  # cells as plain data, by key
+Given = tuple[Mapping[str, Any], Mapping[str, Any]]  # data and models of the caller, by name
+Outcomes = Iterator[tuple[str, dict[str, Any]]]  # key and outcome of each cell
 
 
 def run(
@@ -44,32 +53,31 @@ def run(
     models: Mapping[str, Callable[..., Any]] | None = None,
     verbose: int = 0,
 ) -> Results:
-    """Run a comparison, or what is left of it.
+    """Run a comparison, or the rest of one that was interrupted.
 
-    Every cell is kept in the file at `path` when it is finished. An interrupted comparison goes on
-    from there: the same call runs the cells that are not in the file. A cell that fails is kept
-    with its error and does not stop the others. What comes out of a cell depends neither on
-    `n_jobs` nor on the order of the cells.
+    Every finished cell is written to the journal at `path`. To resume an interrupted comparison,
+    repeat the call: it runs the cells that are not in the file. A cell that fails is recorded with
+    its error and does not stop the others. The outcome of a cell depends neither on `n_jobs` nor on
+    the order of the cells.
 
     Parameters
     ----------
     plan : Plan
     path : path or None, default=None
-        File of finished cells, by custom with the suffix ``.jsonl``; None keeps them in memory.
+        Journal of finished cells, usually with the suffix ``.jsonl``; None keeps them in memory.
     n_jobs : int or None, default=None
-        Cells at a time, each in a process and on one thread. None is one for each core; 1 runs
-        them in this process. For figures of time use 1, on a machine with nothing else to do.
+        Number of cells at a time, each in a process and on one thread. None is one for each core;
+        1 runs them in this process. To measure times use 1, on an otherwise idle machine.
     resume : bool, default=True
-        Whether to go on from what is in the file; False refuses a file that is there.
+        Whether to continue an existing file; False refuses one.
     retry_failed : bool, default=True
-        Whether cells that failed earlier are run again.
+        Whether to run cells again that failed earlier.
     data : dict, default=None
-        What names of data sets in the plan stand for: Views, or a function that returns them
-        (or a pair: views, and a bool array of the documents for testing). Its arguments are the
-        `options`.
+        Data sets by their names in the plan: Views, or a function of the `options` that returns
+        them (or a pair: views, and a bool array of the documents for testing).
     models : dict, default=None
-        What names of models stand for: functions of n_components, random_state and the parameters
-        that return an estimator.
+        Models by their names in the plan: functions of n_components, random_state and the
+        parameters that return an estimator.
     verbose : int, default=0
         1 shows a progress bar on standard error.
 
@@ -93,9 +101,9 @@ def run(
     journal = Journal(path)
     cells = plan.cells()
     _warn_of_other_versions(cells, journal)
-    for key, cell, outcome in _outcomes(
-        _open_cells(cells, journal, retry_failed), _workers(n_jobs), data, models, verbose
-    ):
+    n_workers = effective_threads(check_n_jobs(n_jobs))
+    todo = _unfinished(cells, journal, retry_failed)
+    for key, cell, outcome in _outcomes(todo, n_workers, (data or {}, models or {}), verbose):
         journal.add(key, cell, outcome)
     return Results.of(cells, journal, plan.metrics)
 
@@ -103,9 +111,9 @@ def run(
 def finished_cells(
     plan: Plan, path: str | os.PathLike[str], data: Mapping[str, Any] | None = None
 ) -> tuple[int, int]:
-    """How many cells of a plan are finished in a file, and how many it has.
+    """Return how many cells of a plan are finished in a journal, and how many the plan has.
 
-    The file may hold cells of other plans as well.
+    The journal may hold cells of other plans as well.
 
     >>> finished_cells(Plan(["mfeat"], ["link"], seeds=3), "no-such-file.jsonl")
     (0, 3)
@@ -116,10 +124,9 @@ def finished_cells(
 
 
 def _with_fingerprints(plan: Plan, given: Mapping[str, Any]) -> Plan:
-    """Views and folders of the caller may change: their contents are part of the cell."""
-    from coview.views.container import Views
+    """Make the contents of the caller's views and folders part of the cell: they may change."""
 
-    def sealed(entry):
+    def with_fingerprint(entry: Data) -> Data:
         views = given.get(entry.name)
         if views is None and is_folder(entry.name):
             views = load_folder(entry.name, entry.options)
@@ -127,10 +134,10 @@ def _with_fingerprints(plan: Plan, given: Mapping[str, Any]) -> Plan:
             return entry
         return replace(entry, options={**entry.options, "sha256": _fingerprint(views)})
 
-    return replace(plan, datasets=[sealed(entry) for entry in plan.datasets])
+    return replace(plan, datasets=[with_fingerprint(entry) for entry in plan.datasets])
 
 
-def _fingerprint(views) -> str:
+def _fingerprint(views: Views) -> str:
     import numpy as np
 
     from coview.store import fingerprint
@@ -141,7 +148,7 @@ def _fingerprint(views) -> str:
 
 
 def _warn_of_other_versions(cells: Iterable[Cell], journal: Journal) -> None:
-    """Figures of two versions in one table may differ for no other reason."""
+    """Warn that numbers in one table may differ only because of the versions of packages."""
     from coview.views.matrix_checks import DataWarning
 
     found = {journal[c.key].get("versions") for c in cells if c.key in journal}
@@ -155,8 +162,8 @@ def _warn_of_other_versions(cells: Iterable[Cell], journal: Journal) -> None:
         )
 
 
-def _open_cells(cells: Iterable[Cell], journal: Journal, retry: bool) -> dict[str, dict]:
-    """Cells to run, by key; entries that differ in their label alone are run once."""
+def _unfinished(cells: Iterable[Cell], journal: Journal, retry: bool) -> Cells:
+    """Return the cells to run, by key; entries that differ only in their label are run once."""
     return {
         cell.key: cell.as_dict()
         for cell in cells
@@ -164,31 +171,24 @@ def _open_cells(cells: Iterable[Cell], journal: Journal, retry: bool) -> dict[st
     }
 
 
-def _workers(n_jobs: int | None) -> int:
-    n_jobs = check_n_jobs(n_jobs)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    if n_jobs is None or n_jobs < 0:
-        return max(1, (cores or 1) + 1 + (n_jobs or -1))
-    return n_jobs
-
-
-def _outcomes(cells, n_workers, data, models, verbose) -> Iterator[tuple[str, dict, dict]]:
-    """(key, cell, outcome) of each cell, as they finish, with a progress bar."""
-    given = data or {}, models or {}
+def _outcomes(
+    cells: Cells, n_workers: int, given: Given, verbose: int
+) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Yield (key, cell, outcome) as the cells finish, with a progress bar."""
     one = n_workers == 1 or len(cells) <= 1
-    finished = _here(cells, given) if one else _in_processes(cells, n_workers, given)
+    finished = _in_this_process(cells, given) if one else _in_workers(cells, n_workers, given)
     with progress_bar("Comparing", len(cells), show=bool(verbose and cells)) as advance:
         for done, (key, outcome) in enumerate(finished, 1):
             yield key, cells[key], outcome
-            advance(done, _note(cells[key], outcome))
+            advance(done, _progress_note(cells[key], outcome))
 
 
-def _note(cell, outcome):
+def _progress_note(cell: Mapping[str, Any], outcome: Mapping[str, Any]) -> str:
     failed = " failed" if "error" in outcome else ""
     return f"{cell['data']['label']}, {cell['entry']['label']}{failed}"
 
 
-def _here(cells, given):
+def _in_this_process(cells: Cells, given: Given) -> Outcomes:
     set_up(*given)
     try:
         for key, cell in cells.items():
@@ -197,21 +197,21 @@ def _here(cells, given):
         set_up({}, {})
 
 
-def _in_processes(cells, n_workers, given):
-    """In worker processes; cells whose process died are tried once more, alone."""
+def _in_workers(cells: Cells, n_workers: int, given: Given) -> Outcomes:
+    """Run cells in worker processes; those whose process died are tried once more, alone."""
     lost = []
     with _pool(n_workers, given) as (pool, as_completed, broken):
         futures = {pool.submit(run_cell, cell): key for key, cell in cells.items()}
         for future in as_completed(futures):
             try:
                 yield futures[future], future.result()
-            except broken:  # takes all others of this pool along
+            except broken:  # one dead process breaks the whole pool: all its cells are lost
                 lost.append(futures[future])
     for key in lost:
-        yield key, _alone(cells[key], given)
+        yield key, _in_own_worker(cells[key], given)
 
 
-def _alone(cell, given):
+def _in_own_worker(cell: Mapping[str, Any], given: Given) -> dict[str, Any]:
     with _pool(1, given) as (pool, _, broken):
         try:
             return pool.submit(run_cell, cell).result()
@@ -220,15 +220,18 @@ def _alone(cell, given):
 
 
 @contextmanager
-def _pool(n_workers, given):
-    """Processes that import what they need, so scripts need no guard; killed on any error."""
+def _pool(n_workers: int, given: Given) -> Iterator[tuple[Any, Any, type[Exception]]]:
+    """Open a pool of processes, killed on any error.
+
+    They do not import the main script, so scripts need no ``if __name__ == "__main__"``.
+    """
     from joblib.externals.loky import ProcessPoolExecutor, as_completed
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     pool = ProcessPoolExecutor(
         n_workers,
         timeout=IDLE_SECONDS,
-        initializer=ignore_interrupts,
+        initializer=set_up_worker,
         initargs=given,
         env=_ONE_THREAD,
     )
@@ -240,7 +243,7 @@ def _pool(n_workers, given):
         pool.shutdown(wait=True, kill_workers=not finished)
 
 
-# -- worker ----------------------------------------------------------------------------------------
+# -- one cell --------------------------------------------------------------------------------------
 
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
@@ -248,15 +251,13 @@ _state: dict[str, Any] = {"data": {}, "models": {}, "warm": set()}
 
 
 def set_up(data: Mapping[str, Any], models: Mapping[str, Any]) -> None:
-    """What the caller of `run` gave by name; once in each process."""
-    from coview.compare.inputs import forget
-
-    forget()
+    """Set the data and models of this process that cells refer to by name."""
+    clear_cache()
     _state.update(data=data, models=models)
 
 
-def ignore_interrupts(data: Mapping[str, Any], models: Mapping[str, Any]) -> None:
-    """As `set_up`, in a worker process: Ctrl-C is the business of the parent."""
+def set_up_worker(data: Mapping[str, Any], models: Mapping[str, Any]) -> None:
+    """Set up a worker process; it ignores Ctrl-C, which the parent handles."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -264,21 +265,20 @@ def ignore_interrupts(data: Mapping[str, Any], models: Mapping[str, Any]) -> Non
 
 
 def run_cell(cell: Mapping[str, Any]) -> dict[str, Any]:
-    """What came out of a cell, or the error that it ended with."""
+    """Return the outcome of a cell, or the error that it ended with, as plain data."""
     from threadpoolctl import threadpool_limits
 
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
         warnings.simplefilter("always")
         try:
-            outcome = asdict(_measured(cell))
-        except Exception as error:
-            outcome = {"error": _short(error), "traceback": traceback.format_exc()}
+            outcome = asdict(_outcome(cell))
+        except Exception as error:  # recorded: one failing cell must not stop the others
+            outcome = {"error": _first_line(error), "traceback": traceback.format_exc()}
     notes = list(dict.fromkeys(str(w.message) for w in caught))
     return {**outcome, "warnings": notes[:5], "versions": versions()}
 
 
-def _measured(cell):
-    from coview.compare.inputs import load
+def _outcome(cell: Mapping[str, Any]) -> Outcome:
     from coview.compare.tasks import classify, cluster, retrieve
 
     split = cell["settings"].get("split") == "publisher"
@@ -289,8 +289,8 @@ def _measured(cell):
     return task(cell, views, is_test, _state["models"])
 
 
-def _warm_up(cell, views):
-    """Compile what the model compiles, once in a process, on a few of the documents."""
+def _warm_up(cell: Mapping[str, Any], views: Views) -> None:
+    """Compile the kernels of a model, once in a process, by fitting a few documents."""
     import numpy as np
 
     from coview.compare.tasks import classify, cluster
@@ -302,18 +302,18 @@ def _warm_up(cell, views):
     few = np.random.default_rng(0).choice(len(views), min(60, len(views)), replace=False)
     entry = {**cell["entry"], "n_components": 2}
     task = classify if cell["task"] == "classify" else cluster
-    with suppress(Exception):  # what fails here has only not been warmed up
+    with suppress(Exception):  # the cell itself will report what is wrong
         task({**cell, "entry": entry, "rate": 0.5}, views[np.sort(few)], None, _state["models"])
 
 
-def _short(error: Exception) -> str:
-    """The kind of the error and the first line of what it says."""
+def _first_line(error: Exception) -> str:
+    """Return the type of an error and the first line of its message."""
     text = str(error).strip().split("\n")[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def versions() -> str:
-    """The versions that a result depends on, as one text."""
+    """Return the versions that a result depends on, as one text."""
     from coview import __version__
 
     found = [f"coview {__version__}", f"python {python_version()}"]

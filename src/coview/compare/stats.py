@@ -1,10 +1,10 @@
-r"""Is one model better than another, or was it luck: paired tests, their correction, intervals.
+r"""Significance of differences between models: paired tests, Holm's correction, intervals, ties.
 
-Two models are compared over the same seeds: the same labels given, the same splits. The signed-rank
-test of Wilcoxon asks whether the differences lie around 0 and assumes no more than their symmetry;
-the t-test assumes normal differences and is the stronger where that holds.
+Two models are compared over the same seeds, that is, with the same labels given and the same
+splits. Wilcoxon's signed-rank test asks whether the differences are centered at 0 and assumes only
+that they are symmetric; the t-test assumes that they are normal and is stronger where that holds.
 
-Where the best of m + 1 models is compared with the m others, one in twenty comparisons would be
+When the best of m + 1 models is compared with the m others, one in twenty comparisons would be
 "significant" by chance at the level 0.05. Holm's correction keeps the probability of any false one
 below the level: p-values in rising order are multiplied by m, m - 1, ..., 1,
 
@@ -16,8 +16,6 @@ F. Wilcoxon. Individual comparisons by ranking methods. Biometrics Bulletin 1, 1
 S. Holm. A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics
 6, 1979.
 J. Demsar. Statistical comparisons of classifiers over multiple data sets. JMLR 7, 2006.
-
-Which of several models is best, and which a paired test cannot tell from it.
 """
 
 from __future__ import annotations
@@ -27,28 +25,31 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from coview.compare.groups import Group
-from coview.compare.measures import measure
+from coview.compare.aggregate import Group
+from coview.compare.metric_info import metric_info
 from coview.params import check_choice, check_int, check_real
 
 TESTS = ("wilcoxon", "t")
 
 
+# -- tests -----------------------------------------------------------------------------------------
+
+
 def paired_test(a: Sequence[float], b: Sequence[float], *, test: str = "wilcoxon") -> float:
-    """Two-sided p-value of the hypothesis that paired measurements do not differ.
+    """Return the two-sided p-value of the hypothesis that paired values do not differ.
 
     Parameters
     ----------
     a, b : sequence of float of the same length
-        Measurements of two models, seed by seed.
+        Values of two models, seed by seed.
     test : {"wilcoxon", "t"}, default="wilcoxon"
-        Signed-rank test or t-test. Of n pairs the former cannot give less than 2 / 2^n, so that
+        Signed-rank test or t-test. The former cannot give less than 2 / 2^n for n pairs, so that
         five runs never reach 0.05.
 
     Returns
     -------
     float
-        1 for equal measurements; NaN where there are fewer than two pairs.
+        1 for equal values; NaN for fewer than two pairs.
 
     Examples
     --------
@@ -67,25 +68,26 @@ def paired_test(a: Sequence[float], b: Sequence[float], *, test: str = "wilcoxon
     return _wilcoxon(differences) if test == "wilcoxon" else _t_test(differences)
 
 
-def _wilcoxon(differences):
+def _wilcoxon(differences: np.ndarray) -> float:
     from scipy.stats import wilcoxon
 
-    # equal pairs say nothing and are left out; noise of the last digit must not order ties
+    # Equal pairs are left out, as Wilcoxon did; rounding keeps noise from ordering ties.
     rounded = np.round(differences, 12)
     return float(wilcoxon(rounded[rounded != 0]).pvalue) if rounded.any() else 1.0
 
 
-def _t_test(differences):
+def _t_test(differences: np.ndarray) -> float:
     from scipy.stats import t
 
     spread = differences.std(ddof=1) / np.sqrt(len(differences))
+    # A constant difference has no spread: scipy would divide by 0.
     if spread <= 1e-12 * abs(differences.mean()):
         return 0.0
     return float(2 * t.sf(abs(differences.mean()) / spread, len(differences) - 1))
 
 
 def least_p(n_pairs: int, *, test: str = "wilcoxon") -> float:
-    """The smallest p-value that so many pairs can give.
+    """Return the smallest p-value that so many pairs can give.
 
     >>> least_p(5), least_p(6)
     (0.0625, 0.03125)
@@ -96,7 +98,7 @@ def least_p(n_pairs: int, *, test: str = "wilcoxon") -> float:
 
 
 def enough_pairs(n_comparisons: int, alpha: float, *, test: str = "wilcoxon") -> int:
-    """Pairs with which the test can reach the level, corrected by Holm's method.
+    """Return the number of pairs with which the test can reach the level after Holm's correction.
 
     >>> enough_pairs(1, 0.05), enough_pairs(4, 0.05), enough_pairs(4, 0.05, test="t")
     (6, 8, 2)
@@ -105,9 +107,9 @@ def enough_pairs(n_comparisons: int, alpha: float, *, test: str = "wilcoxon") ->
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:
-    """p-values corrected for their number by Holm's method, in the order given.
+    """Correct p-values for their number by Holm's method; they keep their order.
 
-    NaN stands for a comparison that could not be made: it stays, and is not counted.
+    NaN stands for a comparison that could not be made: it stays NaN and is not counted.
 
     Examples
     --------
@@ -128,15 +130,21 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
 def bootstrap_interval(
     values: Sequence[float], *, level: float = 0.95, n_draws: int = 5000, seed: int = 0
 ) -> tuple[float, float]:
-    """Bounds between which the mean lies, by drawing the values again with replacement.
+    """Return a bootstrap confidence interval of the mean (percentile method).
 
     Parameters
     ----------
     values : sequence of float
         One for each run.
     level : float, default=0.95
+        Confidence level.
     n_draws : int, default=5000
+        Number of bootstrap samples.
     seed : int, default=0
+
+    Returns
+    -------
+    low, high : float
 
     Examples
     --------
@@ -154,43 +162,69 @@ def bootstrap_interval(
     return float(low), float(high)
 
 
-# -- contests --------------------------------------------------------------------------------------
+# -- the best of several models --------------------------------------------------------------------
+
+
+def compare_with(
+    reference: Group, others: Sequence[Group], *, test: str = "wilcoxon", alpha: float = 0.05
+) -> np.ndarray:
+    """Test one model against each of several others, over the seeds that both have.
+
+    Parameters
+    ----------
+    reference : Group
+    others : sequence of Group
+    test : {"wilcoxon", "t"}, default="wilcoxon"
+    alpha : float, default=0.05
+        Level that the tests must be able to reach.
+
+    Returns
+    -------
+    ndarray of shape (others,)
+        p-values, corrected by Holm's method; NaN where the common seeds are too few to reach the
+        level with so many comparisons, since failing to differ would then mean nothing.
+    """
+    needed = enough_pairs(len(others), alpha, test=test) if others else 0
+    pairs = [reference.paired(other) for other in others]
+    return holm(
+        [paired_test(a, b, test=test) if len(a) >= needed else float("nan") for a, b in pairs]
+    )
 
 
 @dataclass
-class Contest:
-    """The models of one column (or row) of a table.
+class Ranking:
+    """The best of the models in one column (or row) of a table.
 
     Attributes
     ----------
     best : set of str
-        The one with the best mean, and those tied with it.
+        The model with the best mean, and those tied with it.
     n_compared : int
-        How many the best one was compared with.
-    too_few : bool
-        Whether the runs are too few for the test.
+        Number of models that the best one is compared with.
+    n_tested : int
+        Number of these with enough common seeds for the test.
     n_pairs, needed : int
-        Runs that two models have in common, and how many would do; where they are too few.
+        Smallest number of common seeds, and the number needed; 0 if all have enough.
     """
 
     best: set[str] = field(default_factory=set)
     n_compared: int = 0
-    too_few: bool = False
+    n_tested: int = 0
     n_pairs: int = 0
     needed: int = 0
 
 
-def contest(groups: Mapping[str, Group], metric: str, test: str | None, alpha: float) -> Contest:
-    """Compare groups of runs by a metric; what was chosen with the labels takes no part.
+def rank(groups: Mapping[str, Group], metric: str, test: str | None, alpha: float) -> Ranking:
+    """Find the best of several models by a metric; oracles take no part.
 
     >>> groups = {n: Group({s: v + s for s in range(7)}, 7, 0, "", False)
     ...           for n, v in (("a", 0.5), ("b", 0.4))}
-    >>> contest(groups, "accuracy", "wilcoxon", 0.05).best
+    >>> rank(groups, "accuracy", "wilcoxon", 0.05).best
     {'a'}
     """
-    direction = measure(metric).direction
+    direction = metric_info(metric).direction
     honest = {name: g for name, g in groups.items() if g.values and not g.oracle}
-    found = Contest()
+    found = Ranking()
     if not honest or not direction:
         return found
     best = max(honest, key=lambda name: direction * honest[name].mean)
@@ -202,13 +236,18 @@ def contest(groups: Mapping[str, Group], metric: str, test: str | None, alpha: f
     return found
 
 
-def _add_ties(found, honest, best, others, test, alpha):
-    pairs = [honest[best].paired(honest[name]) for name in others]
-    n_pairs = min(len(first) for first, _ in pairs)
-    if len(others) * least_p(n_pairs, test=test) > alpha:
-        # nothing could differ: a tie would say nothing
+def _add_ties(
+    found: Ranking,
+    honest: Mapping[str, Group],
+    best: str,
+    others: Sequence[str],
+    test: str,
+    alpha: float,
+) -> None:
+    """Add the models that the test cannot tell from the best one."""
+    p_values = compare_with(honest[best], [honest[name] for name in others], test=test, alpha=alpha)
+    found.best |= {name for name, p in zip(others, p_values, strict=True) if p > alpha}
+    found.n_tested = int(np.isfinite(p_values).sum())
+    if found.n_tested < len(others):
         found.needed = enough_pairs(len(others), alpha, test=test)
-        found.too_few, found.n_pairs = True, n_pairs
-        return
-    corrected = holm([paired_test(*pair, test=test) for pair in pairs])
-    found.best |= {name for name, p in zip(others, corrected, strict=True) if p > alpha}
+        found.n_pairs = min(len(honest[best].paired(honest[name])[0]) for name in others)

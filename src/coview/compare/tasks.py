@@ -1,18 +1,16 @@
-"""What a cell gives back, and how time is taken.
+"""The tasks of a comparison: "cluster", "classify" and "retrieve"; and `follow`, a traced fit.
 
-The task "cluster": fit on all documents, compare the clusters with the classes.
+Each task takes a cell and its views, fits the model and returns an `Outcome`.
 
-The task "classify": the classes of some documents are given, those of the others are found.
+"cluster" fits all documents and compares the clusters with the classes. "classify" gives the
+classes of some documents and predicts those of the others. "retrieve" fits the training documents
+and searches the test documents of one view with those of another.
 
-The task "retrieve": test documents of one view are searched with another view.
-
-The model is fitted on the training documents. A test document is folded in view by view, so that no
-query knows its answer ("separate"). "joint" folds both views of a test document in together, which
-hands the answer to the query: with one mixture for all views the right answer is the query itself.
-Some published figures look as if they were obtained so; it is measured to show that, and its parts
-say "joint fold-in (leaks)".
-
-A metric of a model's clusters, iteration by iteration of its fit.
+In "retrieve" a test document is folded in view by view, so that no query knows its answer
+("separate"). "joint" folds in both views of a test document together, which leaks the answer to the
+query: with one mixture for all views the right answer is the query itself. Some published numbers
+look as if they were obtained in this way; it is measured to show that, and its parts are called
+"joint fold-in (leaks)".
 """
 
 from __future__ import annotations
@@ -26,35 +24,43 @@ from typing import Any
 import numpy as np
 
 from coview.assign import nearest_center, topic_centers
-from coview.compare.inputs import (
-    Preparation,
+from coview.compare.cell_inputs import (
+    GivenModels,
+    Preprocessing,
+    Split,
     draw_labeled,
     draw_test,
     has_label,
-    make,
+    make_estimator,
     n_classes,
+    n_topics_for,
+    seen_views,
     task_of,
-    topics_for,
-    visible,
 )
+from coview.compare.evaluation import classification_metrics, clustering_metrics, label_free_metrics
 from coview.models import topic_model
 from coview.params import check_int
 from coview.views.container import Views
-from coview.wording import plural, quoted
+from coview.wording import quoted
+
+CellData = Mapping[str, Any]  # a `Cell` as plain data
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Measures of one fit.
+    """What one fit gives.
 
     Attributes
     ----------
     values : dict of dict of float
-        By part ("" if there is only one; "image->text" and the like in searches) and metric.
+        Values by part ("" if there is only one; "image->text" and the like in searches) and
+        metric.
     seconds : float
         Wall time of the fit alone.
     iterations : int or None
+        Number of iterations, if the model has them.
     documents : int
+        Number of documents that the model was fitted on.
     """
 
     values: dict[str, dict[str, float]]
@@ -64,96 +70,43 @@ class Outcome:
 
 
 def timed(work: Callable[..., Any], *args: Any) -> tuple[Any, float]:
-    """What the work returns, and the seconds it took."""
+    """Call a function; return its result and the seconds it took."""
     start = time.perf_counter()
     found = work(*args)
     return found, time.perf_counter() - start
 
 
+def iterations(model: Any) -> int | None:
+    """Return the number of iterations of a fit, if the model has one."""
+    count = getattr(topic_model(model), "n_iter_", None)
+    return int(count) if isinstance(count, int | np.integer) else None
+
+
 # -- cluster ---------------------------------------------------------------------------------------
 
 
-def cluster(cell: Mapping[str, Any], views: Views, is_test: Any, given: Any) -> Outcome:
-    """Fit and measure. `is_test` is not used: no document is left out."""
+def cluster(cell: CellData, views: Views, is_test: Split, given: GivenModels) -> Outcome:
+    """Fit all documents and compare the clusters with the classes; `is_test` is not used."""
     entry = cell["entry"]
     if task_of(entry["name"]) != "clustering":
         raise ValueError(f"{entry['name']} needs labels in fit: it is not for the task 'cluster'.")
-    prepared = Preparation(cell["data"]["steps"]).learn(views).apply(views)
-    seen = visible(entry, prepared)
-    model = make(entry, topics_for(entry, views), cell["seed"], given)
-    # only what says that it chooses by labels gets them
+    prepared = Preprocessing(cell["data"]["steps"]).learn(views).apply(views)
+    seen = seen_views(entry, prepared)
+    model = make_estimator(entry, n_topics_for(entry, views), cell["seed"], given)
+    # Only an entry that is marked as an oracle gets the labels.
     fitted, seconds = timed(model.fit, seen, *((seen.labels,) if entry["oracle"] else ()))
-    values = {**clustering_metrics(views.labels, fitted.labels_), **label_free(fitted, seen)}
+    values = clustering_metrics(views.labels, fitted.labels_) | label_free_metrics(fitted, seen)
     return Outcome({"": values}, seconds, iterations(fitted), len(views))
-
-
-def clustering_metrics(truth: Any, found: np.ndarray) -> dict[str, float]:
-    """Clusters against classes, over the documents that have a class; empty without classes."""
-    from coview import metrics
-
-    if truth is None or not has_label(truth).any():
-        return {}
-    if len(truth) != len(found):
-        raise ValueError(
-            f"{plural(len(truth), 'label')} cannot be compared with the clusters of "
-            f"{plural(len(found), 'document')}: give one for each."
-        )
-    rows = np.flatnonzero(has_label(truth))
-    classes = np.unique(np.array(np.asarray(truth)[rows].tolist()), return_inverse=True)[1]
-    measures = {
-        "accuracy": metrics.clustering_accuracy,
-        "nmi_max": metrics.nmi_max,
-        "nmi_mean": metrics.nmi_mean,
-        "purity": metrics.purity,
-        "pairwise_f": metrics.pairwise_f,
-        "adjusted_rand": metrics.adjusted_rand,
-    }
-    return {name: float(measure(classes, found[rows])) for name, measure in measures.items()}
-
-
-def label_free(model: Any, views: Views) -> dict[str, float]:
-    """What needs no classes: objective, agreement between views, coherence, diversity."""
-    found = {}
-    if hasattr(model, "objective_"):
-        found["objective"] = float(model.objective_)
-    if hasattr(model, "components_") and hasattr(model, "view_doc_topic_"):
-        found |= _topic_measures(model, views)
-    return {name: value for name, value in found.items() if np.isfinite(value)}
-
-
-def _topic_measures(model, views):
-    from coview.metrics import mean_view_agreement, topic_quality
-
-    quality = topic_quality(model, views).values()
-    found = {
-        name: _mean_of_known([q[name] for q in quality]) for name in ("coherence", "diversity")
-    }
-    mixtures = model.view_doc_topic_
-    if len({id(theta) for theta in mixtures.values()}) > 1:  # a shared one agrees with itself
-        found["agreement"] = mean_view_agreement(mixtures, present=views.present)
-    return found
-
-
-def _mean_of_known(values):
-    """Mean over the views where it could be measured; NaN if that is none."""
-    known = [value for value in values if np.isfinite(value)]
-    return float(np.mean(known)) if known else np.nan
-
-
-def iterations(model: Any) -> int | None:
-    """How many iterations a fit took, where the model says it."""
-    inner = topic_model(model)
-    count = getattr(inner, "n_iter_", None)
-    return int(count) if isinstance(count, int | np.integer) else None
 
 
 # -- classify --------------------------------------------------------------------------------------
 
 
-def classify(cell: Mapping[str, Any], views: Views, is_test: Any, given: Any) -> Outcome:
-    """Fit with few labels; accuracy on the documents whose label was hidden.
+def classify(cell: CellData, views: Views, is_test: Split, given: GivenModels) -> Outcome:
+    """Fit with few labels and predict the classes of the documents whose label was hidden.
 
-    Hidden documents are there without their label (transductive), as in Zhuang et al. (2012).
+    Hidden documents are part of the fit, without their label (transductive), as in Zhuang et al.
+    (2012).
     """
     if views.labels is None:
         raise ValueError("The task 'classify' needs data with labels.")
@@ -164,15 +117,15 @@ def classify(cell: Mapping[str, Any], views: Views, is_test: Any, given: Any) ->
     hidden = np.setdiff1d(np.flatnonzero(codes >= 0), shown)
     known = np.full(len(codes), -1)
     known[shown] = codes[shown]
-    prepared = Preparation(cell["data"]["steps"]).learn(views).apply(views)
+    prepared = Preprocessing(cell["data"]["steps"]).learn(views).apply(views)
     model = _classifier(cell, n_classes(views) or 1, given)
-    fitted, seconds = timed(model.fit, visible(cell["entry"], prepared), known)
-    values = _measures(codes[hidden], np.asarray(fitted.labels_)[hidden])
+    fitted, seconds = timed(model.fit, seen_views(cell["entry"], prepared), known)
+    values = classification_metrics(codes[hidden], np.asarray(fitted.labels_)[hidden])
     return Outcome({"": {**values, "labeled": len(shown)}}, seconds, iterations(fitted), len(views))
 
 
-def _codes(labels):
-    """Numbers of the classes, -1 for documents without one."""
+def _codes(labels: Any) -> np.ndarray:
+    """Return the classes as numbers, -1 for documents without one."""
     known = has_label(labels)
     codes = np.full(len(known), -1)
     values = np.array(np.asarray(labels)[known].tolist())
@@ -180,11 +133,12 @@ def _codes(labels):
     return codes
 
 
-def _classifier(cell, n_components, given):
+def _classifier(cell: CellData, n_components: int, given: GivenModels) -> Any:
+    """Return an estimator that takes labels; topic models are wrapped in a `TopicClassifier`."""
     from coview.base import BaseViewsModel
     from coview.classifier import TopicClassifier
 
-    made = make(cell["entry"], n_components, cell["seed"], given)
+    made = make_estimator(cell["entry"], n_components, cell["seed"], given)
     if isinstance(made, BaseViewsModel):
         return TopicClassifier(made)
     if task_of(cell["entry"]["name"]) == "clustering" and not hasattr(made, "predict_proba"):
@@ -192,26 +146,18 @@ def _classifier(cell, n_components, given):
     return made
 
 
-def _measures(truth, found):
-    from sklearn.metrics import accuracy_score, f1_score
-
-    return {
-        "accuracy": float(accuracy_score(truth, found)),
-        "macro_f1": float(f1_score(truth, found, average="macro", zero_division=0)),
-    }
-
-
 # -- retrieve --------------------------------------------------------------------------------------
 
 
-C = 10.0  # of the logistic regressions: shares are small numbers and need large coefficients
-LEAK = ", joint fold-in (leaks)"
+C = 10.0  # of the logistic regressions: topic shares are small and need large coefficients
+LEAK = ", joint fold-in (leaks)"  # in the names of parts
+Vectors = dict[str, np.ndarray]  # by view
 
 
-def retrieve(cell: Mapping[str, Any], views: Views, is_test: Any, given: Any) -> Outcome:
-    """Fit on the training documents, search the test documents in every direction."""
+def retrieve(cell: CellData, views: Views, is_test: Split, given: GivenModels) -> Outcome:
+    """Fit the training documents and search the test documents in every direction."""
     entry, settings = cell["entry"], cell["settings"]
-    model = make(entry, topics_for(entry, views), cell["seed"], given)
+    model = make_estimator(entry, n_topics_for(entry, views), cell["seed"], given)
     if entry["concat"] or not hasattr(model, "transform"):
         raise ValueError(f"{entry['name']} cannot place a document by one of its views.")
     train, test = _split(cell, views, is_test)
@@ -228,7 +174,8 @@ def retrieve(cell: Mapping[str, Any], views: Views, is_test: Any, given: Any) ->
     return Outcome(values, seconds, iterations(fitted), len(train))
 
 
-def _split(cell, views, is_test):
+def _split(cell: CellData, views: Views, is_test: Split) -> tuple[Views, Views]:
+    """Return training and test documents, preprocessed."""
     settings = cell["settings"]
     if views.labels is None or not has_label(views.labels).all():
         raise ValueError("The task 'retrieve' needs data in which every document has a label.")
@@ -240,18 +187,29 @@ def _split(cell, views, is_test):
         )
     seen = views.select(*cell["entry"]["views"]) if cell["entry"]["views"] else views
     train, test = seen[np.flatnonzero(~is_test)], seen[np.flatnonzero(is_test)]
-    preparation = Preparation(cell["data"]["steps"]).learn(train)
-    return preparation.apply(train), preparation.apply(test)
+    preprocessing = Preprocessing(cell["data"]["steps"]).learn(train)
+    return preprocessing.apply(train), preprocessing.apply(test)
 
 
-# -- vectors ---------------------------------------------------------------------------------------
+# -- retrieve: vectors of documents ----------------------------------------------------------------
 
 
-def _vectors(model, train, test, space, fold_in, settings):
-    """Vectors of the test documents and means of the training documents, by view; or None."""
-    classifier = hasattr(model, "project")  # SCM: posteriors, and the common space before them
+def _vectors(
+    model: Any,
+    train: Views,
+    test: Views,
+    space: str,
+    fold_in: str,
+    settings: Mapping[str, Any],
+) -> tuple[Vectors, Vectors] | None:
+    """Return vectors of the test documents and means of the training documents, by view.
+
+    None if the model cannot fold in several views together.
+    """
+    # SCM and the like: `transform` gives class probabilities, `project` the space before them.
+    classifier = hasattr(model, "project")
     if classifier and fold_in == "joint":
-        return None  # views are never folded in together there
+        return None
     if classifier:
         learned, found = (_each(model, v, space == "semantic") for v in (train, test))
     else:
@@ -262,19 +220,20 @@ def _vectors(model, train, test, space, fold_in, settings):
     return found, {name: rows.mean(axis=0) for name, rows in learned.items()}
 
 
-def _each(model, views, transform=True):
+def _each(model: Any, views: Views, transform: bool = True) -> Vectors:
+    """Return the vectors of each view on its own."""
     place = model.transform if transform else model.project
     return {name: np.asarray(place(views.select(name)), float) for name in views.names}
 
 
-def _training_mixtures(model, train, which):
+def _training_mixtures(model: Any, train: Views, which: str) -> Vectors:
     if which == "folded":
         return _each(model, train)
     return {n: np.asarray(theta, float) for n, theta in model.view_doc_topic_.items()}
 
 
-def _joint(model, test):
-    """The mixture of each view, all views of a document folded in together."""
+def _joint(model: Any, test: Views) -> Vectors:
+    """Return the mixture of each view, all views of a document folded in together."""
     problem, data = model._fold_in(model._new_data(test), model.components_)
     return {
         name: np.asarray(problem.mixtures[slot], float)
@@ -282,26 +241,33 @@ def _joint(model, test):
     }
 
 
-def _posteriors(learned, found, train):
-    """Classes that a logistic regression of each view reads from its mixtures."""
+def _posteriors(learned: Vectors, found: Vectors, train: Views) -> tuple[Vectors, Vectors]:
+    """Return class probabilities that a logistic regression of each view predicts."""
     from sklearn.linear_model import LogisticRegression
 
-    codes = np.unique(np.array(train.labels.tolist()), return_inverse=True)[1]
-    taught: dict[str, np.ndarray] = {}
-    new: dict[str, np.ndarray] = {}
+    codes = _codes(train.labels)
+    taught: Vectors = {}
+    new: Vectors = {}
     for name, has in zip(train.names, train.present.T, strict=True):
         model = LogisticRegression(C=C, max_iter=2000).fit(learned[name][has], codes[has])
         for vectors, mixtures in ((taught, learned), (new, found)):
+            # Classes that a view has no training document of keep the probability 0.
             vectors[name] = np.zeros((len(mixtures[name]), codes.max() + 1))
             vectors[name][:, model.classes_] = model.predict_proba(mixtures[name])
     return taught, new
 
 
-# -- searches --------------------------------------------------------------------------------------
+# -- retrieve: searches ----------------------------------------------------------------------------
 
 
-def _directions(vectors, test, space, fold_in, settings):
-    """Measures of each direction, and their mean over the directions."""
+def _directions(
+    vectors: tuple[Vectors, Vectors],
+    test: Views,
+    space: str,
+    fold_in: str,
+    settings: Mapping[str, Any],
+) -> dict[str, dict[str, float]]:
+    """Return the metrics of each direction, and their mean over the directions."""
     found, means = vectors
     pairs = settings["pairs"] or list(permutations(test.names, 2))
     suffix = (", semantic" if space == "semantic" else "") + (LEAK if fold_in == "joint" else "")
@@ -314,8 +280,15 @@ def _directions(vectors, test, space, fold_in, settings):
     return {**values, f"mean{suffix}": mean}
 
 
-def _search(found, means, query, answer, test, settings):
-    """One view of the test documents searched with another; documents that have both."""
+def _search(
+    found: Vectors,
+    means: Vectors,
+    query: str,
+    answer: str,
+    test: Views,
+    settings: Mapping[str, Any],
+) -> dict[str, float]:
+    """Search one view with another, among the test documents that have both."""
     from coview import metrics
 
     has = test.present[:, test.names.index(query)] & test.present[:, test.names.index(answer)]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from coview.compare.result_files import Journal
+from coview.compare import Results, Run
+from coview.compare.file_formats import Journal
 
 
 def filled(path, keys="ab"):
@@ -73,3 +74,17 @@ def test_a_damaged_line_is_named(tmp_path, line, words):
         file.write(f"{line}\n")
     with pytest.raises(ValueError, match=f"Line 2 of .*{words}"):
         Journal(path)
+
+
+def test_a_journal_with_the_earlier_spelling_of_a_metric_is_read(tmp_path):
+    path = tmp_path / "results.jsonl"
+    path.write_text('{"key":"a","cell":{},"values":{"":{"accuracy":0.5,"labelled":7}}}\n')
+    assert Journal(path)["a"]["values"] == {"": {"accuracy": 0.5, "labeled": 7}}
+
+
+def test_results_with_the_earlier_spelling_of_a_metric_are_read(tmp_path):
+    path = tmp_path / "results.csv"
+    run = Run("a", "nb", "NB", {}, 0, rate=0.1, values={"": {"labelled": 7}})
+    Results([run]).to_csv(path)
+    assert ",labelled," in path.read_text()
+    assert Results.from_csv(path).runs[0].values == {"": {"labeled": 7}}

@@ -1,20 +1,16 @@
-r"""From the data set of a cell to views, each loaded once in a process.
+r"""What a cell starts from: its views, their preprocessing, its estimator, and drawn documents.
 
-From the entry of a cell to an estimator, and the views it sees.
+Data sets are loaded once in a process. Preprocessing is learned from the training documents. Which
+documents are labeled or held out for testing depends on the seed alone, not on the model.
 
-What is done to the matrices before the models see them, learned from the training documents.
-
-Which documents are labeled, and which are for testing: drawn before anything is measured.
-
-"uniform" is a uniform draw of n documents, given that each class has at least one. With N_c
-documents of class c, the numbers n_c drawn are then distributed as
+Labeled documents are drawn in one of two ways. "uniform" draws n documents uniformly, given that
+each class has at least one. With N_c documents of class c, the numbers n_c drawn are distributed as
 
     p(n_1, ..., n_C)  ∝  prod_c  binomial(N_c, n_c),     n_c >= 1,     sum_c n_c = n
 
-which is sampled exactly, class by class; drawing again and again until all classes are there would
-be the same, and hopeless for twenty classes and twenty labels.
-
-"stratified" gives each class its share of the n, rounded by largest remainders, and at least one.
+which is sampled exactly, class by class. Drawing until all classes are there would give the same
+distribution, but would practically never end for twenty classes and twenty labels. "stratified"
+gives each class its share of the n, rounded by largest remainders, and at least one.
 """
 
 from __future__ import annotations
@@ -33,73 +29,81 @@ from coview.params import check_choice, check_real
 from coview.views.container import Views
 from coview.wording import listing, plural, quoted
 
-KEPT = 6  # data sets held in memory in one process: each comes again with every seed
+CACHE_SIZE = 6  # data sets kept in memory in one process: each is used again with every seed
 
-Given = Mapping[str, Views | Callable[..., Views]]
-_held: OrderedDict[str, tuple[Views, np.ndarray | None]] = OrderedDict()
+GivenData = Mapping[str, Views | Callable[..., Views]]
+GivenModels = Mapping[str, Callable[..., Any]]
+Split = np.ndarray | None  # which documents are for testing, shape (documents,)
+_cache: OrderedDict[str, tuple[Views, Split]] = OrderedDict()
 
 
-def load(data: Mapping[str, Any], given: Given, *, split: bool = False):
-    """The views of a data set, and which documents its publisher keeps for testing, or None.
+# -- views -----------------------------------------------------------------------------------------
+
+
+def load(data: Mapping[str, Any], given: GivenData, *, split: bool = False) -> tuple[Views, Split]:
+    """Return the views of a data set, and which documents are for testing if that is known.
 
     Parameters
     ----------
     data : dict
         A `Data` as a dict.
     given : dict
-        Views and loaders that the caller of `run` gave, by name.
+        Views and loaders by name, from the caller of `run`.
     split : bool, default=False
-        Whether the publisher's split is wanted.
+        Whether to load the publisher's split.
     """
     wanted = as_json([data["name"], data["options"], split])
     source = given.get(data["name"])
-    if isinstance(source, Views):  # held by the caller, and perhaps another one next time
+    if isinstance(source, Views):  # in the caller's memory already
         return _selected(source, data), None
-    if wanted not in _held:
-        _held[wanted] = _read(data["name"], data["options"], source, split)
-        if len(_held) > KEPT:
-            _held.popitem(last=False)
-    views, is_test = _held[wanted]
+    if wanted not in _cache:
+        _cache[wanted] = _read(data["name"], data["options"], source, split)
+        if len(_cache) > CACHE_SIZE:
+            _cache.popitem(last=False)
+    views, is_test = _cache[wanted]
     return _selected(views, data), is_test
 
 
-def forget() -> None:
-    """Let go of what is held: the names of another run may stand for other data."""
-    _held.clear()
+def clear_cache() -> None:
+    """Forget loaded data sets: in another run their names may stand for other data."""
+    _cache.clear()
 
 
-def _selected(views, data):
+def _selected(views: Views, data: Mapping[str, Any]) -> Views:
     return views.select(*data["views"]) if data["views"] else views
 
 
-def _read(name, options, loader, split):
+def _read(
+    name: str, options: Mapping[str, Any], loader: Callable[..., Any] | None, split: bool
+) -> tuple[Views, Split]:
     if loader is not None:
         return _with_split(loader(**options))
     if name in _built_in():
         return _built_in()[name](**options), None
-    if _is_registered(name):
+    if name in _registered():
         from coview.datasets import load_dataset
 
-        asked: dict[str, Any] = {**options, "return_split": True} if split else dict(options)
-        return _with_split(load_dataset(name, **asked))
+        wanted: dict[str, Any] = {**options, "return_split": True} if split else dict(options)
+        return _with_split(load_dataset(name, **wanted))
     if Path(name).is_dir():
         return load_folder(name, options), None
+    known = [*_built_in(), *_registered()]
     raise FileNotFoundError(
-        f"There is no data set and no folder {quoted(name)}. Data sets: {', '.join(known_names())}."
+        f"There is no data set and no folder {quoted(name)}. Data sets: {', '.join(known)}."
     )
 
 
 def is_folder(name: str) -> bool:
-    """Whether a name stands for a views folder of the user's."""
-    return name not in _built_in() and not _is_registered(name) and Path(name).is_dir()
+    """Return whether a name stands for a views folder of the user."""
+    return name not in _built_in() and name not in _registered() and Path(name).is_dir()
 
 
 def load_folder(name: str, options: Mapping[str, Any]) -> Views:
-    """A views folder; the fingerprint among the options is for the journal alone."""
+    """Load a views folder; the fingerprint among the options is only for the journal."""
     return Views.load(name, **{n: v for n, v in options.items() if n != "sha256"})
 
 
-def _with_split(found):
+def _with_split(found: Any) -> tuple[Views, Split]:
     return found if isinstance(found, tuple) else (found, None)
 
 
@@ -109,50 +113,48 @@ def _built_in() -> dict[str, Callable[..., Views]]:
     return {"digits": load_digits_views, "python-api": load_python_api, "make_views": make_views}
 
 
-def _is_registered(name: str) -> bool:
+def _registered() -> Mapping[str, Any]:
     from coview.datasets.registry import DATASETS
 
-    return name in DATASETS
+    return DATASETS
 
 
-def known_names() -> list[str]:
-    """All names that need no path."""
-    from coview.datasets.registry import DATASETS
-
-    return [*_built_in(), *DATASETS]
-
-
-# -- making ----------------------------------------------------------------------------------------
+def seen_views(entry: Mapping[str, Any], views: Views) -> Views:
+    """Return the views that the model of an entry gets, side by side if the entry says so."""
+    seen = views.select(*entry["views"]) if entry["views"] else views
+    return seen.concat() if entry["concat"] else seen
 
 
-Makers = Mapping[str, Callable[..., Any]]
+# -- estimators ------------------------------------------------------------------------------------
 
 
-def make(entry: Mapping[str, Any], n_components: int, seed: int, given: Makers) -> Any:
-    """The estimator of an entry, on one thread: cells run beside each other.
+def make_estimator(
+    entry: Mapping[str, Any], n_components: int, seed: int, given: GivenModels
+) -> Any:
+    """Return the unfitted estimator of an entry, on one thread, since cells run in parallel.
 
     Parameters
     ----------
     entry : dict
         An `Entry` as a dict.
     n_components : int
-        Topics where the entry names no other number, itself or among its parameters (in a grid).
+        Number of topics, unless the entry has its own, itself or among its parameters (in a grid).
     seed : int
     given : dict
-        Factories that the caller of `run` gave, by name: called with n_components, random_state
-        and the parameters.
+        Factories by name, from the caller of `run`: called with n_components, random_state and the
+        parameters.
     """
     params = dict(entry["params"])
     if entry["oracle"] and entry["name"].endswith("-best"):
         params["oracle"] = True
     own = params.pop("n_components", entry["n_components"])
     topics = n_components if own is None else own
-    made = _maker(entry["name"], given)(topics, random_state=seed, **params)
+    made = _factory(entry["name"], given)(topics, random_state=seed, **params)
     _limit_threads(made, params)
     return made
 
 
-def _maker(name, given):
+def _factory(name: str, given: GivenModels) -> Callable[..., Any]:
     from coview.baselines import BASELINES
 
     if name in given:
@@ -167,50 +169,45 @@ def _maker(name, given):
     )
 
 
-def _limit_threads(made, params):
+def _limit_threads(made: Any, params: Mapping[str, Any]) -> None:
+    """Set `n_jobs` to 1, also of nested estimators, unless the parameters say otherwise."""
+    # A factory of the caller may return something that has no parameters.
     known = made.get_params() if hasattr(made, "get_params") else {}
-    threads = [n for n in known if n == "n_jobs" or n.endswith("__n_jobs")]
-    made_with = {n: 1 for n in threads if n.split("__")[-1] not in params}
-    if made_with:
-        made.set_params(**made_with)
+    n_jobs = [n for n in known if n == "n_jobs" or n.endswith("__n_jobs")]
+    if n_jobs and "n_jobs" not in params:
+        made.set_params(**dict.fromkeys(n_jobs, 1))
 
 
 def task_of(name: str) -> str:
-    """What an estimator of that name needs: "clustering", "classification" or "retrieval"."""
+    """Return what an estimator is made for: "clustering", "classification" or "retrieval"."""
     from coview.baselines import BASELINES
 
     return BASELINES[name].task if name in BASELINES else "clustering"
 
 
-def visible(entry: Mapping[str, Any], views: Views) -> Views:
-    """The views that a model sees."""
-    seen = views.select(*entry["views"]) if entry["views"] else views
-    return seen.concat() if entry["concat"] else seen
-
-
 def n_classes(views: Views) -> int | None:
-    """How many classes the labels have; None if there are no labels."""
+    """Return the number of classes; None if there are no labels."""
     if views.labels is None:
         return None
     return len(set(views.labels[np.flatnonzero(has_label(views.labels))].tolist()))
 
 
-def topics_for(entry: Mapping[str, Any], views: Views) -> int:
-    """The number of topics: the entry's, or that of the classes."""
+def n_topics_for(entry: Mapping[str, Any], views: Views) -> int:
+    """Return the number of topics: that of the entry, or the number of classes."""
     found = entry["params"].get("n_components") or entry["n_components"] or n_classes(views)
     if not found:
         raise ValueError("n_components is needed where the data have no labels.")
     return found
 
 
-# -- preparing -------------------------------------------------------------------------------------
+# -- preprocessing ---------------------------------------------------------------------------------
 
 
-class Preparation:
-    """Steps for each view, in turn; `learn` from the training documents, then `apply` to any.
+class Preprocessing:
+    """Steps applied to each view in turn: `learn` from training documents, then `apply` to any.
 
     >>> views = Views({"text": [[1, 3], [2, 0]]})
-    >>> Preparation(["l1"]).learn(views).apply(views)["text"].toarray()
+    >>> Preprocessing(["l1"]).learn(views).apply(views)["text"].toarray()
     array([[0.25, 0.75],
            [1.  , 0.  ]])
     """
@@ -219,15 +216,17 @@ class Preparation:
         self._steps = steps
         self._learned: dict[str, list[Any]] = {}
 
-    def learn(self, views: Views) -> Preparation:
+    def learn(self, views: Views) -> Preprocessing:
+        """Learn what the steps need, such as document frequencies."""
         for name, matrix in views.matrices.items():
             learned = self._learned[name] = []
             for step in self._steps:
-                learned.append(_LEARN.get(step, _nothing)(matrix))
+                learned.append(_LEARN[step](matrix) if step in _LEARN else None)
                 matrix = _APPLY[step](matrix, learned[-1])
         return self
 
     def apply(self, views: Views) -> Views:
+        """Return the views with all steps applied."""
         if not self._steps:
             return views
         return Views(
@@ -239,29 +238,25 @@ class Preparation:
             present=views.present,
         )
 
-    def _matrix(self, name, matrix):
+    def _matrix(self, name: str, matrix: sp.csr_array) -> sp.csr_array:
         for step, learned in zip(self._steps, self._learned[name], strict=True):
             matrix = _APPLY[step](matrix, learned)
         return matrix
 
 
-def _nothing(matrix):
-    return None
-
-
-def _idf(matrix):
-    """Smoothed inverse document frequencies, as scikit-learn has them."""
+def _idf(matrix: sp.csr_array) -> Any:
+    """Learn smoothed inverse document frequencies, as defined in scikit-learn."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
     return TfidfTransformer(norm=None).fit(sp.csr_matrix(matrix))
 
 
-def _largest(matrix):
+def _largest(matrix: sp.csr_array) -> float:
     return matrix.max() or 1.0
 
 
-def _unit_rows(norm):
-    def apply(matrix, learned):
+def _unit_rows(norm: str) -> Callable[[sp.csr_array, Any], sp.csr_array]:
+    def apply(matrix: sp.csr_array, learned: Any) -> sp.csr_array:
         from sklearn.preprocessing import normalize
 
         return sp.csr_array(normalize(sp.csr_matrix(matrix, dtype=np.float64), norm=norm))
@@ -280,30 +275,31 @@ _APPLY = {
 }
 
 
-# -- sampling --------------------------------------------------------------------------------------
+# -- labeled documents and test documents ----------------------------------------------------------
 
 
 def draw_labeled(
     labels: Any, rate: float, *, sampling: str = "uniform", seed: int = 0
 ) -> np.ndarray:
-    """Documents whose class is given: `rate` of the labeled ones, at least one of each class.
+    """Draw the documents whose class is given, at least one of each class.
 
     Parameters
     ----------
     labels : array-like of shape (documents,)
-        The true classes, -1 or None for documents without one; those are never drawn.
+        True classes, -1 or None for documents without one; those are never drawn.
     rate : float
-        Share of the labeled documents to draw, rounded to the next whole number, and raised to
-        the number of classes where it is less.
+        Share of the documents with a class to draw. Their number is rounded, and raised to the
+        number of classes if it is less.
     sampling : {"uniform", "stratified"}, default="uniform"
-        See the head of this module.
+        "uniform" draws uniformly among all draws with at least one document of each class;
+        "stratified" gives each class its share, rounded, and at least one.
     seed : int, default=0
-        The same seed and rate draw the same documents, whatever the model.
+        The same seed and rate draw the same documents.
 
     Returns
     -------
     ndarray of int
-        Row numbers, rising.
+        Row numbers in rising order.
 
     Examples
     --------
@@ -324,7 +320,7 @@ def draw_labeled(
 
 
 def draw_test(n_docs: int, share: float, *, seed: int = 0) -> np.ndarray:
-    """Documents for testing, as a bool array of shape (documents,), drawn uniformly.
+    """Draw documents for testing uniformly; return a bool array of shape (documents,).
 
     >>> int(draw_test(100, 0.25).sum())
     25
@@ -341,11 +337,11 @@ def draw_test(n_docs: int, share: float, *, seed: int = 0) -> np.ndarray:
 
 
 def has_label(labels: Any) -> np.ndarray:
-    """Which documents have a class: not -1 and not None."""
+    """Return which documents have a class, that is, neither -1 nor None."""
     return np.array([label is not None and label != -1 for label in np.asarray(labels).tolist()])
 
 
-def _rows_by_class(labels):
+def _rows_by_class(labels: Any) -> list[np.ndarray]:
     known = np.flatnonzero(has_label(labels))
     values = np.array(np.asarray(labels)[known].tolist())
     classes = np.unique(values)
@@ -354,11 +350,11 @@ def _rows_by_class(labels):
     return [known[values == value] for value in classes]
 
 
-def _uniform_counts(sizes, n, rng):
-    """How many of each class: independent binomials, given their sum and that none is 0."""
+def _uniform_counts(sizes: np.ndarray, n: int, rng: np.random.Generator) -> list[int]:
+    """Draw the number of each class: independent binomials, given their sum and that none is 0."""
     p = n / sizes.sum()
     weights = [_binomial(size, p, n) for size in sizes]
-    tails = [np.ones(1)]  # of the sum over the classes from c on, scaled
+    tails = [np.ones(1)]  # distributions of n_c + ... + n_C, scaled to avoid underflow
     for weight in reversed(weights):
         tail = np.convolve(weight, tails[-1])[: n + 1]
         tails.append(tail / tail.max())
@@ -366,14 +362,15 @@ def _uniform_counts(sizes, n, rng):
     for weight, tail in zip(weights, reversed(tails[:-1]), strict=True):
         k = np.arange(min(len(weight) - 1, left) + 1)
         rest = left - k
+        # p(n_c = k | what is left), proportional to p(n_c = k) p(later classes have the rest)
         chance = weight[k] * np.where(rest < len(tail), tail[np.minimum(rest, len(tail) - 1)], 0)
         counts.append(int(rng.choice(k, p=chance / chance.sum())))
         left -= counts[-1]
     return counts
 
 
-def _binomial(size, p, most):
-    """Probabilities of 0, 1, ... documents of a class; none of 0."""
+def _binomial(size: int, p: float, most: int) -> np.ndarray:
+    """Return binomial probabilities of 0, 1, ... documents of a class, with that of 0 set to 0."""
     from scipy.stats import binom
 
     weight = binom.pmf(np.arange(min(size, most) + 1), size, p)
@@ -381,8 +378,8 @@ def _binomial(size, p, most):
     return weight
 
 
-def _shares(sizes, n):
-    """n shared out by largest remainders, at least one and at most all of each class."""
+def _shares(sizes: np.ndarray, n: int) -> list[int]:
+    """Divide n by largest remainders, at least one and at most all of each class."""
     exact = n * sizes / sizes.sum()
     counts = np.clip(np.floor(exact).astype(int), 1, sizes)
     while counts.sum() != n:

@@ -5,7 +5,7 @@ import pytest
 
 from coview import LinkPLSA, TopicClassifier, Views
 from coview.compare import evaluate
-from coview.compare.tasks import clustering_metrics
+from coview.compare.evaluation import clustering_metrics
 from coview.metrics import (
     clustering_accuracy,
     mean_view_agreement,
