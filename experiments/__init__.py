@@ -1,5 +1,12 @@
-"""The papers' experiments: `python -m experiments 004` runs one, `all` runs them all.
+"""The papers' experiments: `python -m experiments 004` runs one, `all` runs all of them.
 
-What is where: `paper` says what an experiment is; `running` runs its plans with `coview.compare`;
-`records` reads and writes the two CSV files of a paper; `reporting` makes its README of them.
+What is where:
+
+* `__main__`: the command;
+* `paper`: `Paper`, `Table`, `Column` and `Figure`, of which the `spec.py` of a paper consists;
+* `run_plans`: runs the plans with `coview.compare`; `quick_data`: small data for quick runs;
+* `csv_files`: published.csv and results.csv;
+* `paper_tables`: tables of published and measured numbers; `paper_readme`: the README with them;
+* `reproduction_page`: the table of docs/reproduction.md;
+* `importers`: data sets from their publishers' archives.
 """

@@ -1,9 +1,11 @@
-"""`python -m experiments 004`: run a paper's experiment and write its README.
+"""Run the papers' experiments and write their pages; import the data sets they use.
 
-python -m experiments all               all papers; goes on where it was interrupted
+python -m experiments all               all papers; resumes after an interruption
 python -m experiments 004 --report-only the README from the results that are there
 python -m experiments all --quick       seconds instead of hours, into a temporary folder
 python -m experiments summary           the table of docs/reproduction.md from all results
+python -m experiments import NAME ARCHIVE
+                                        a data set from its publisher's archive; --help says more
 """
 
 from __future__ import annotations
@@ -15,24 +17,27 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from experiments.csv_files import read_results
 from experiments.paper import folder_of, folders, load_paper
-from experiments.records import read_results
-from experiments.reporting import write_readme
-from experiments.running import draw_figures, run_paper
-from experiments.summary import write_summary
+from experiments.paper_readme import write_readme
+from experiments.reproduction_page import write_summary
+from experiments.run_plans import draw_figures, run_paper
 
-WRITTEN = ("published.csv", "deviations.md", "findings.md")  # by hand
+WRITTEN_BY_HAND = ("published.csv", "deviations.md", "findings.md")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; 1 if some runs failed."""
-    args = _parser().parse_args(arguments)
+    """Run the command; return its exit code, 1 if some runs failed."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["import"]:
+        return import_archive(given[1:])
+    args = _parser().parse_args(given)
     if args.papers == ["summary"]:
         write_summary()
         return 0
     wanted = folders() if "all" in args.papers else [folder_of(p) for p in args.papers]
     with tempfile.TemporaryDirectory() as scratch:
-        failed = [_one(f, args, Path(scratch)) for f in wanted]
+        failed = [_run_and_report(f, args, Path(scratch)) for f in wanted]
     return int(any(failed))
 
 
@@ -48,13 +53,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _one(folder: Path, args: argparse.Namespace, scratch: Path) -> bool:
-    """Run and report one paper; whether runs failed."""
+def _run_and_report(folder: Path, args: argparse.Namespace, scratch: Path) -> bool:
+    """Run and report one paper; return whether runs failed."""
     paper, home = load_paper(folder), folder
     if args.quick:
         home = scratch / folder.name
         home.mkdir()
-        for name in WRITTEN:
+        for name in WRITTEN_BY_HAND:
             if (folder / name).exists():
                 shutil.copy(folder / name, home)
     if not args.report_only:
@@ -66,6 +71,55 @@ def _one(folder: Path, args: argparse.Namespace, scratch: Path) -> bool:
         print(f"{folder.name}: {run.dataset}, {run.label} failed: {run.error}", file=sys.stderr)
     print(f"{folder.name}: {len(results)} runs, {home / 'README.md'}")
     return bool(results.failures)
+
+
+# -- import ----------------------------------------------------------------------------------------
+
+
+def import_archive(arguments: Sequence[str]) -> int:
+    """Make a views folder from what the publisher of a data set offers; return the exit code."""
+    from coview.datasets.registry import dataset
+    from experiments.importers import differences, import_dataset
+
+    args = _import_parser().parse_args(arguments)
+    try:
+        dataset(args.name)
+    except ValueError as error:
+        return _fail(error, 2)
+    print(f"Reading {args.archive} ...", file=sys.stderr)
+    try:
+        views, folder = import_dataset(args.name, args.archive, args.out, overwrite=args.overwrite)
+    except (ValueError, OSError, MemoryError) as error:
+        return _fail(error, 1)
+    print(f"{views}\nWritten to {folder}")
+    notes = differences(args.name, views)
+    if notes:
+        print(f"Not as published: {'; '.join(notes)}.", file=sys.stderr)
+    return 0
+
+
+def _import_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments import",
+        description="Make a views folder from what the publisher of a data set offers.",
+        epilog="Example: python -m experiments import 20newsgroups 20news-bydate.tar.gz",
+    )
+    parser.add_argument("name", help="name of a data set, as `coview data list` shows it")
+    parser.add_argument(
+        "archive", type=Path, help="the publisher's archive, or a folder with its files"
+    )
+    parser.add_argument(
+        "--out", type=Path, help="folder to make; by default where the loaders will look for it"
+    )
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace a data set that was imported before"
+    )
+    return parser
+
+
+def _fail(error: Exception, code: int) -> int:
+    print(f"Error: {error}", file=sys.stderr)
+    return code
 
 
 if __name__ == "__main__":

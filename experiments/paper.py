@@ -1,4 +1,4 @@
-"""What an experiment is: plans to run, tables to fill, figures to draw, as plain data."""
+"""`Paper`, `Table`, `Column` and `Figure`: what the experiment of a paper runs and shows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: what it is called in published.csv and which runs are in it.
+    """A column of a table: its name in published.csv and the runs that belong to it.
 
     Parameters
     ----------
@@ -25,11 +25,11 @@ class Column:
         Attributes, parameters or settings of the runs: ``{"dataset": "Cornell", "rate": 0.01}``;
         "plan" is the name of the plan. See `coview.compare.Results.where`.
     metric : str, default="accuracy"
-        Of the harness, and the `metric` of published.csv.
+        Metric of the runs, and the `metric` of published.csv.
     part : str, default=""
         Which part of a search.
     title : str, default=""
-        What the table calls it; by default its name.
+        Heading of the column; by default its name.
     """
 
     name: str
@@ -38,10 +38,15 @@ class Column:
     part: str = ""
     title: str = ""
 
+    @property
+    def shown_title(self) -> str:
+        """The heading of the column."""
+        return self.title or self.name
+
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the paper, or of ours, with published and measured numbers.
+    """A table of the paper, or one of ours, with published and measured numbers.
 
     Parameters
     ----------
@@ -51,23 +56,24 @@ class Table:
         Heading in the README.
     columns : sequence of Column
     variants : dict of dict, default={"measured": {}}
-        Ways in which the paper's line was measured, such as two samplings of labels; each is a
-        line of its own. Values are like `Column.where`.
+        Ways in which a row was measured, such as two samplings of labels; each is a line of its
+        own. Values are like `Column.where`.
     also : sequence of str, default=()
-        Labels of models that the paper does not have, in order. The rows of published.csv come
-        first; their names are the labels of the models.
+        Labels of models that the paper does not have, in order. They follow the rows of
+        published.csv, whose names are the labels of the models.
     only : sequence of str, default=()
-        Of the published rows these alone; by default all.
+        Published rows to show; by default all.
     model : str, default=""
-        The row of the paper's own model: it is compared with its published numbers, and rows with
-        a better mean are named below the table.
+        Row of the paper's own model: it is compared with its published numbers, and rows with a
+        better mean are named below the table.
     n_published : int, default=1
-        Runs behind a published mean, for its standard error.
+        Number of runs behind a published mean, for its standard error.
     missing : dict of str, default={}
         Rows and columns that are not measured, with the reason.
     percent : bool, default=True
         Whether shares are in per cent, here and in published.csv.
     digits : int, default=2
+        Digits after the decimal point.
     note : str, default=""
         Text below the table.
     """
@@ -88,7 +94,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture beside the tables: `draw(results, path)` makes the file."""
+    """A figure: its file, its caption, and a function `draw(results, path)` that makes it."""
 
     file: str
     caption: str
@@ -97,24 +103,24 @@ class Figure:
 
 @dataclass(frozen=True)
 class Paper:
-    """An experiment.
+    """The experiment of a paper.
 
     Parameters
     ----------
     title, reference : str
         Heading of the README, and what is reproduced.
     plans : function of quick -> dict of Plan
-        By name. `quick` asks for a version of some seconds.
+        Plans by name. `quick` asks for a version that takes seconds.
     tables : sequence of Table
     figures : sequence of Figure, default=()
     metrics : sequence of str, default=("accuracy",)
-        What results.csv keeps.
+        Metrics that results.csv keeps.
     models : dict, default={}
-        As in `coview.compare.runner`: makers of models that are none of coview's.
+        Models that coview does not have, as in `coview.compare.run`.
     data : dict, default={}
-        As in `coview.compare.runner`: loaders of data sets that are none of coview's.
+        Data sets that coview does not have, as in `coview.compare.run`.
     derive : function of Results -> Results, optional
-        Adds rows that are made of others, such as the best view, before results.csv is written.
+        Adds rows made from others, such as the best view, before results.csv is written.
     """
 
     title: str
@@ -129,12 +135,12 @@ class Paper:
 
 
 def folders() -> list[Path]:
-    """The folders of the papers, in order."""
+    """Return the folders of the papers, in order."""
     return sorted(path.parent for path in HERE.glob("[0-9]*/spec.py"))
 
 
 def folder_of(number: str) -> Path:
-    """The folder of a paper: "004", or the whole name of the folder."""
+    """Return the folder of a paper from its number ("004") or its whole name."""
     found = [f for f in folders() if f.name == number or f.name.split("_")[0] == number]
     if not found:
         raise ValueError(
@@ -144,5 +150,5 @@ def folder_of(number: str) -> Path:
 
 
 def load_paper(folder: Path) -> Paper:
-    """The experiment that a folder's `spec.py` describes."""
+    """Return the experiment that a folder's `spec.py` describes."""
     return import_module(f"experiments.{folder.name}.spec").PAPER

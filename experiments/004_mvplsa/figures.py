@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
+from experiments.csv_files import read_published
 from experiments.paper import HERE
-from experiments.records import read_published
 
 from coview.compare import Results, Run
 

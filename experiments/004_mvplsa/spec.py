@@ -152,7 +152,7 @@ def _with_all_documents(results: Results) -> Results:
 
 
 def _counting_all(run):
-    share = run.values[""]["labelled"] / run.documents
+    share = run.values[""]["labeled"] / run.documents
     accuracy = share + (1 - share) * run.values[""]["accuracy"]
     settings = {**run.settings, "plan": f"{run.settings['plan']}{ALL}"}
     return replace(run, settings=settings, values={"": {"accuracy": accuracy}})

@@ -1,4 +1,4 @@
-"""`coview data`: list, info and import."""
+"""`coview data`: list and info."""
 
 import json
 import subprocess
@@ -9,8 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from coview.cli.data import data_app
-from coview.datasets import DATASETS, load_webkb
-from tests.experiments.importers.packing import webkb
+from coview.datasets import DATASETS
 
 
 @pytest.fixture
@@ -74,58 +73,11 @@ def test_facts_as_json(home):
     assert facts["folder"] == str(home / "cora")
 
 
-@pytest.mark.parametrize("command", [["info"], ["import", "x.zip"]])
-def test_an_unknown_name_is_a_wrong_command(home, command):
-    out = run(command[0], "mfeet", *command[1:])
+def test_an_unknown_name_is_a_wrong_command(home):
+    out = run("info", "mfeet")
     assert out.exit_code == 2
     assert "no data set 'mfeet'" in out.output
     assert "Traceback" not in out.output
-
-
-def test_an_archive_is_imported_to_where_the_loader_looks(home, tmp_path):
-    out = run("import", "webkb_texas", webkb(tmp_path))
-    assert out.exit_code == 0
-    assert "3 documents, 2 views" in out.stdout
-    assert str(home / "webkb_texas") in out.stdout
-    assert load_webkb("texas").n_docs == 3
-
-
-def test_an_import_that_is_not_as_published_says_so(home, tmp_path):
-    out = run("import", "webkb_texas", webkb(tmp_path))
-    assert "Not as published: 3 documents, expected 187" in out.output
-
-
-def test_an_archive_is_imported_to_a_folder_of_choice(home, tmp_path):
-    run("import", "webkb_texas", webkb(tmp_path), "--out", tmp_path / "mine/webkb_texas")
-    assert load_webkb("texas", data_home=tmp_path / "mine").n_docs == 3
-    assert not home.exists()
-
-
-def test_what_is_there_is_replaced_only_if_told(home, tmp_path):
-    path = webkb(tmp_path)
-    assert run("import", "webkb_texas", path).exit_code == 0
-    again = run("import", "webkb_texas", path)
-    assert again.exit_code == 1
-    assert "--overwrite" in again.output
-    assert run("import", "webkb_texas", path, "--overwrite").exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        ("nothing.tgz", None, "There is no archive"),
-        ("WebKB.tgz", b"<html>not found</html>", "no zip or tar archive"),
-        ("WebKB.tgz", b"\x1f\x8b\x08 cut", "damaged or incomplete"),
-    ],
-)
-def test_a_wrong_archive_is_an_error_without_a_traceback(home, tmp_path, name, content, words):
-    if content is not None:
-        (tmp_path / name).write_bytes(content)
-    out = run("import", "webkb_texas", tmp_path / name)
-    assert out.exit_code == 1
-    assert words in out.output
-    assert "Traceback" not in out.output
-    assert not home.exists()
 
 
 def command(*args):

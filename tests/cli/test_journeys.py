@@ -237,9 +237,12 @@ def test_converting_keeps_the_recipes(tmp_path):
 
 
 def test_a_publishers_archive(tmp_path):
-    from tests.cli.test_data import webkb
+    from experiments.__main__ import main
+
+    from tests.experiments.importers.packing import webkb
 
     assert "webkb_texas" in coview("data", "list").stdout
     assert "Texas" in coview("data", "info", "webkb_texas").stdout
-    coview("data", "import", "webkb_texas", webkb(tmp_path), "--out", tmp_path / "texas")
+    out = str(tmp_path / "texas")
+    assert main(["import", "webkb_texas", str(webkb(tmp_path)), "--out", out]) == 0
     assert "views folder" in coview("info", tmp_path / "texas").stdout

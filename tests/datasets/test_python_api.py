@@ -232,7 +232,7 @@ def test_a_package_without_source_files_is_an_error_that_says_what_to_do(tmp_pat
 
 @pytest.mark.parametrize("name", ["min_words", "min_df"])
 def test_limits_must_be_whole_numbers(name):
-    with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1; got 0"):
         load_python_api(**{name: 0})
 
 

@@ -102,7 +102,8 @@ def test_a_missing_data_set_is_answered_with_how_to_get_it(tmp_path, name):
     assert words.startswith(f"The data set {name!r}")
     assert data.publisher in words
     assert data.archive in words
-    assert f"coview data import {data.folder} ARCHIVE" in words
+    assert f"python -m experiments import {data.folder} ARCHIVE" in words
+    assert "clone of coview's repository" in words
     assert str(tmp_path) in words
     assert "COVIEW_DATA" in words
 

@@ -171,19 +171,22 @@ def test_memory_grows_with_the_tokens_and_not_with_documents_times_terms():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"n_docs": 0}, "n_docs must be a whole number of at least 1, got 0"),
-        ({"n_topics": 2.5}, "n_topics must be a whole number"),
+        ({"n_docs": 0}, "n_docs must be an integer of at least 1; got 0"),
+        ({"n_topics": 2.5}, "n_topics must be an integer"),
         ({"n_terms": {}}, "n_terms names no view"),
         ({"n_terms": [10, 0]}, "n_terms of view 'view_1' must be"),
         ({"n_views": 0}, "n_views must be"),
         ({"doc_length": 0}, "doc_length of view 'view_0' must be a finite number above 0"),
-        ({"doc_length": {"text": 5}}, "doc_length names views .'text'., but the views are"),
+        ({"doc_length": {"text": 5}}, "doc_length names the views .'text'.; the data have"),
         ({"concentration": -1}, "concentration must be"),
         ({"term_concentration": np.nan}, "term_concentration must be"),
-        ({"view_noise": 1.5}, "view_noise of view 'view_0' must be a number from 0 to 1"),
+        (
+            {"view_noise": 1.5},
+            "view_noise of view 'view_0' must be a finite number",
+        ),
         ({"missing": {"view_1": -0.1}}, "missing of view 'view_1' must be"),
         ({"random_state": -1}, "random_state must be"),
-        ({"dtype": np.uint8}, "dtype must be float32 or float64, got uint8"),
+        ({"dtype": np.uint8}, "dtype must be float32 or float64; got"),
     ],
 )
 def test_wrong_parameters_are_named_with_what_was_found(arguments, words):

@@ -4,10 +4,10 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from experiments.csv_files import NOT_IN_OUR_COPY, read_published
 from experiments.paper import folder_of as folder
 from experiments.paper import load_paper
-from experiments.records import NOT_IN_OUR_COPY, read_published
-from experiments.running import named
+from experiments.run_plans import with_plan_name
 
 from coview.compare import Entry, Plan, run
 from coview.datasets import make_views
@@ -61,7 +61,7 @@ def test_the_first_stage_keeps_share_and_purity_of_the_documents_assigned():
     spec = import_module("experiments.002_voted.spec")
     plan = Plan(["mine"], [{"name": "first-stage", "label": spec.FIRST}], seeds=[0])
     found = run(plan, n_jobs=1, data={"mine": VIEWS}, models=spec.PAPER.models)
-    (made,) = spec.derive(named(found, "random")).where(label=spec.FIRST).runs
+    (made,) = spec.derive(with_plan_name(found, "random")).where(label=spec.FIRST).runs
 
     model = spec.PAPER.models["first-stage"](3, random_state=0).fit(VIEWS)
     sure = np.flatnonzero(model.preassigned_ >= 0)
@@ -78,7 +78,7 @@ def test_the_best_view_of_paper_000_is_the_one_with_the_best_mean_and_marked():
         for label, view in (("PLSA, English", "a"), ("PLSA+BOVF", "b"), ("PLSA, French", "c"))
     ]
     found = run(Plan(["mine"], models, seeds=2), n_jobs=1, data={"mine": VIEWS})
-    best = spec.best_by_labels(named(found, "ours")).where(label=spec.ORACLE)
+    best = spec.best_by_labels(with_plan_name(found, "ours")).where(label=spec.ORACLE)
     assert [r.oracle for r in best.runs] == [True, True]
     means = [np.mean(values) for values in found.scores("accuracy").values()]
     assert np.mean([r.value("accuracy") for r in best.runs]) == pytest.approx(max(means))

@@ -1,9 +1,8 @@
-"""`coview data`: the papers' data sets, where they are and how they get there."""
+"""`coview data`: list the papers' data sets, and show what one is and how to get it."""
 
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 
 data_app = typer.Typer(
     name="data",
-    help="The papers' data sets: list them, tell about one, import one from its publisher.",
+    help="The papers' data sets: list them, or show what one is and how to get it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -24,9 +23,9 @@ Name = Annotated[str, typer.Argument(help="Name of a data set, as `coview data l
 
 @data_app.command("list")
 def list_datasets(as_json: Json = False) -> None:
-    """List the data sets of the papers and say which are on this machine.
+    """List the data sets of the papers and whether they are on this machine.
 
-    They are looked for in the folder that the environment variable COVIEW_DATA names, else in the
+    They are looked for in the folder named by the environment variable COVIEW_DATA, else in the
     user's data folder.
 
     Example: coview data list
@@ -54,7 +53,7 @@ def list_datasets(as_json: Json = False) -> None:
 
 @data_app.command()
 def info(name: Name, as_json: Json = False) -> None:
-    """Tell all about a data set: its views, its publisher, how to get it.
+    """Show everything about a data set: its views, its publisher, how to get it.
 
     Example: coview data info mfeat
     """
@@ -65,41 +64,6 @@ def info(name: Name, as_json: Json = False) -> None:
         return
     typer.echo(f"{data.name}: {data.title}\n")
     _print_table(("", ""), _lines(data, facts["folder"]), header=False)
-
-
-@data_app.command("import")
-def import_archive(
-    name: Name,
-    archive: Annotated[
-        Path, typer.Argument(help="The publisher's archive, or a folder with its files.")
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder to make; by default where the loaders will look for it."),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a data set that was imported before.")
-    ] = False,
-) -> None:
-    """Make a views folder from what the publisher of a data set offers.
-
-    Example: coview data import 20newsgroups 20news-bydate.tar.gz
-    """
-    _dataset(name)
-    from rich.console import Console
-    from rich.markup import escape
-
-    from experiments.importers import differences, import_dataset
-
-    try:
-        with Console(stderr=True).status(f"Reading {escape(str(archive))} ..."):
-            views, folder = import_dataset(name, archive, out, overwrite=overwrite)
-    except (ValueError, OSError, MemoryError) as error:
-        _fail(str(error))
-    typer.echo(f"{views}\nWritten to {folder}")
-    notes = differences(name, views)
-    if notes:
-        typer.echo(f"Not as published: {'; '.join(notes)}.", err=True)
 
 
 def _dataset(name: str) -> "Dataset":
@@ -119,6 +83,7 @@ def _facts(data: "Dataset") -> dict[str, Any]:
 
 
 def _lines(data: "Dataset", folder: str | None) -> list[tuple[str, ...]]:
+    """Return the facts about a data set as pairs of a heading and a text."""
     from coview.datasets.folders import data_home
 
     where = folder or f"not here (looked for in {data_home() / data.folder})"
@@ -131,7 +96,7 @@ def _lines(data: "Dataset", folder: str | None) -> list[tuple[str, ...]]:
         ("used by", "; ".join(data.papers) or "none of the papers"),
         ("publisher", data.publisher),
         ("fetch", data.archive),
-        ("then run", data.import_command),
+        ("then run", f"{data.import_command} (in a clone of coview's repository)"),
         ("terms", data.terms),
         ("cite", data.citation),
         *(("note", note) for note in data.notes),
@@ -149,11 +114,11 @@ def _print_table(
 
     table = Table(box=SIMPLE_HEAD if header else None, show_header=header, pad_edge=False)
     for number, column in enumerate(columns):
-        # only the last column may be broken into lines: the others are names and numbers
+        # Only the last column may wrap: the others are names and numbers.
         table.add_column(column, no_wrap=number < len(columns) - 1, overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
-    # a pipe has no width: what a person would see on a wide screen
+    # A pipe has no width: use that of a wide screen.
     Console(width=None if sys.stdout.isatty() else 120, highlight=False).print(table)
 
 

@@ -330,8 +330,9 @@ def write(
 
 
 def _markdown(header: Row, rows: Rows, notes: Sequence[str], n_text: int) -> str:
+    titles = [_markdown_cell(cell) for cell in header]
     lines = [
-        _markdown_row(header),
+        "|" + "".join(f" {title} |" if title else " |" for title in titles),
         "|" + " --- |" * n_text + " ---: |" * (len(header) - n_text),
     ]
     lines += [_markdown_row(row) for row in rows]

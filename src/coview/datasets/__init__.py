@@ -1,11 +1,19 @@
-"""Data sets: built from what is installed, drawn with planted topics, or those of the papers."""
+"""Data sets as `Views`: from installed packages, generated, or those of the papers.
+
+What is where:
+
+* `digits`, `python_api`: data sets made from what is installed, without any download;
+* `synthetic`: `make_views`, generated documents with planted topics;
+* `papers`, `newsgroups`: loaders of the papers' data sets;
+* `registry`: what is known of these, `DATASETS`; `folders`: where they are on this machine.
+"""
 
 from typing import TYPE_CHECKING
 
 from coview._lazy import lazy_names
 
-# Where the public names live. They are imported on first use: scikit-learn alone takes a second,
-# and `coview data list` should not.
+# The modules of the public names, imported on first use: scikit-learn alone takes a second, which
+# `coview data list` should not.
 _HOMES = {
     "load_digits_views": "digits",
     "load_python_api": "python_api",

@@ -1,7 +1,7 @@
-"""Read functions and classes from Python source files, without importing them.
+"""Functions and classes of Python source files, read without importing them.
 
-Everything comes from the syntax tree, so a package is read as text: none of its code runs, and a
-file that cannot be imported on this machine is read like any other.
+Everything comes from the syntax tree: no code of a package runs, and a file that cannot be imported
+on this machine is read like any other.
 """
 
 import ast
@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
-# Names of folders and modules that are not the package's own public work: tests and what serves
-# them, copies of other people's packages, build scripts.
+# Folders and modules that are not part of a package's own code: tests and their helpers, copies of
+# other packages, build scripts.
 LEFT_OUT = frozenset(
     ["tests", "conftest", "_test_common", "_testutils", "_mptestutils", "_tstutils", "testutils"]
     + ["_pytesttester", "_examples", "_precompute", "_build_utils", "_pyinstaller", "distutils"]
@@ -31,7 +31,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 @dataclass(frozen=True)
 class Item:
-    """One function or class: where it stands, its docstring, the words of its code."""
+    """A function or class: where it is defined, its docstring, the words of its code."""
 
     name: str
     module: str
@@ -41,16 +41,16 @@ class Item:
 
     @property
     def label(self) -> str:
-        """Public subpackage the file belongs to: scipy.stats._qmc is scipy.stats."""
+        """Public subpackage that the file belongs to: scipy.stats for scipy.stats._qmc."""
         public = _public_part(self.module)
-        # NumPy writes much of its main namespace in private modules of numpy.lib.
+        # NumPy defines much of its main namespace in private modules of numpy.lib.
         if public == ["numpy", "lib"] and self.module != "numpy.lib":
             return "numpy"
         return ".".join(public[:2])
 
 
 def read_items(roots: Iterable[Path]) -> list[Item]:
-    """Documented top-level functions and classes of some packages, named as a user knows them."""
+    """Return the documented top-level functions and classes of packages, by their public names."""
     items: list[Item] = []
     public = _PublicNames()
     for root in roots:
@@ -63,7 +63,7 @@ def read_items(roots: Iterable[Path]) -> list[Item]:
 
 
 def words_of(identifier: str) -> list[str]:
-    """Lower-case words of an identifier; single letters, digits and keywords are dropped.
+    """Return the lower-case words of an identifier, without single letters, digits and keywords.
 
     >>> words_of("get_HTTPServer2_url")
     ['get', 'http', 'server', 'url']
@@ -72,7 +72,7 @@ def words_of(identifier: str) -> list[str]:
     return [word for word in words if len(word) > 1 and word not in NOT_WORDS]
 
 
-# Files
+# -- files -----------------------------------------------------------------------------------------
 
 
 def _source_files(root: Path) -> list[Path]:
@@ -92,11 +92,11 @@ def _module_name(root: Path, path: Path) -> str:
 
 def _parse(text: bytes) -> ast.Module:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the packages' own invalid escapes are not our business
-        return ast.parse(text)  # bytes: the parser honors a coding comment
+        warnings.simplefilter("ignore")  # such as invalid escapes in the packages
+        return ast.parse(text)  # from bytes, so that the parser honors a coding comment
 
 
-# Items
+# -- items -----------------------------------------------------------------------------------------
 
 
 def _items(tree: ast.Module, module: str, file: str) -> Iterator[Item]:
@@ -110,7 +110,7 @@ def _items(tree: ast.Module, module: str, file: str) -> Iterator[Item]:
 def _top_level(
     body: list[ast.stmt],
 ) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-    """Definitions of a module, those under an `if` or `try` included."""
+    """Yield the definitions of a module, also those under an `if` or `try`."""
     for node in body:
         if isinstance(node, _DEFINITIONS):
             yield node
@@ -119,7 +119,7 @@ def _top_level(
 
 
 def _identifiers(node: ast.AST) -> Iterator[str]:
-    """Every name in the code. Docstrings and other strings are constants: they never appear."""
+    """Yield every name in the code; docstrings and other strings are constants, not names."""
     for child in ast.walk(node):
         match child:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
@@ -134,7 +134,7 @@ def _identifiers(node: ast.AST) -> Iterator[str]:
                 yield name
 
 
-# Names
+# -- names -----------------------------------------------------------------------------------------
 
 
 def _is_private(module: str) -> bool:
@@ -146,7 +146,7 @@ def _public_part(module: str) -> list[str]:
 
 
 class _PublicNames:
-    """What the public modules pass on, by `from ... import`, from the modules that define it."""
+    """The names that public modules re-export, with the modules that define them."""
 
     def __init__(self) -> None:
         self._imports: dict[str, list[tuple[str, str]]] = {}  # origin -> (public module, name)
@@ -154,6 +154,7 @@ class _PublicNames:
         self._mentions: dict[str, frozenset[str]] = {}  # package -> words of its __init__.py
 
     def add(self, module: str, tree: ast.Module, package_text: bytes | None) -> None:
+        """Add the imports of a module; `package_text` is the text of an __init__.py."""
         self._all[module] = _names_for_star(tree)
         if _is_private(module):
             return
@@ -166,23 +167,26 @@ class _PublicNames:
                 self._imports.setdefault(origin, []).append((module, name))
 
     def name_of(self, item: Item) -> str:
-        """scipy.stats.pearsonr, not scipy.stats._stats_py.pearsonr; private names stay put."""
+        """Return the public name: scipy.stats.pearsonr, not scipy.stats._stats_py.pearsonr.
+
+        Items whose own name is private keep their full path.
+        """
         here = f"{item.module}.{item.name}"
         if item.name.startswith("_"):
             return here
-        modules = list(self._modules_that_pass_on(item)) or self._package_that_mentions(item)
+        modules = list(self._modules_that_export(item)) or self._package_that_mentions(item)
         names = [f"{module}.{item.name}" for module in modules]
         if not _is_private(item.module):
             names.append(here)
         return min(names, key=lambda name: (name.count("."), name != here, name), default=here)
 
-    def _modules_that_pass_on(self, item: Item) -> Iterator[str]:
+    def _modules_that_export(self, item: Item) -> Iterator[str]:
         for module, name in self._imports.get(item.module, ()):
             if name == item.name or (name == "*" and item.name in self._all[item.module]):
                 yield module
 
     def _package_that_mentions(self, item: Item) -> list[str]:
-        """The package whose __init__.py lists a name, in its docstring or from further away.
+        """Return the package whose __init__.py mentions a name, for instance in its docstring.
 
         Some packages fill their namespace in ways that only running them would show.
         """
@@ -191,10 +195,10 @@ class _PublicNames:
 
 
 def _names_for_star(tree: ast.Module) -> frozenset[str]:
-    """The module's `__all__` where it is a plain list, otherwise its public definitions."""
+    """Return the module's `__all__` if it is a plain list, else the names of its definitions."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            with suppress(ValueError):  # computed when the module runs
+            with suppress(ValueError):  # not a literal: computed when the module runs
                 return frozenset(ast.literal_eval(node.value))
     return frozenset(node.name for node in _top_level(tree.body))
 
@@ -207,7 +211,7 @@ def _imports(tree: ast.Module, module: str, is_package: bool) -> Iterator[tuple[
 
 
 def _origin(node: ast.ImportFrom, module: str, is_package: bool) -> str:
-    """Full name of the module an import statement takes its names from."""
+    """Return the full name of the module that an import statement imports from."""
     if not node.level:
         return node.module or ""
     parts = module.split(".")
@@ -216,7 +220,7 @@ def _origin(node: ast.ImportFrom, module: str, is_package: bool) -> str:
 
 
 def _with_unique_names(items: list[Item]) -> list[Item]:
-    """Give back its full path to every name that two items share; number what still clashes."""
+    """Restore the full path of names that two items share; number those that still clash."""
     shared = Counter(item.name for item in items)
     seen: Counter[str] = Counter()
     unique = []

@@ -1,17 +1,17 @@
-"""Handwritten digits seen several ways, from the images that come with scikit-learn."""
+"""`load_digits_views`: scikit-learn's images of handwritten digits in five views."""
 
 import numpy as np
 
 from coview.views.container import Views
 
-INK = 8  # of 16: at least half dark is stroke, less is its blurred edge
+INK = 8  # of 16: darker pixels are part of a stroke, lighter ones its blurred edge
 
 
 def load_digits_views() -> Views:
-    """Images of handwritten digits in five non-negative views.
+    """Load images of handwritten digits in five non-negative views.
 
-    The 1,797 images of 8 x 8 pixels of :func:`sklearn.datasets.load_digits`, described as in the
-    "multiple features" data sets: each view sees the same image in its own way.
+    These are the 1,797 images of 8 x 8 pixels of :func:`sklearn.datasets.load_digits`, each
+    described by several sets of features, as in the UCI data set "multiple features".
 
     Returns
     -------
@@ -48,7 +48,7 @@ def load_digits_views() -> Views:
     )
 
 
-# Each takes images (n, 8, 8) and gives a matrix (n, features) and the names of its columns.
+# -- descriptions: from images (n, 8, 8) to a matrix (n, features) and the names of its columns ----
 
 Described = tuple[np.ndarray, list[str]]
 
@@ -64,9 +64,9 @@ def _profiles(images: np.ndarray) -> Described:
 
 
 def _fourier(images: np.ndarray) -> Described:
-    """Frequencies -3 to 3; of each pair f, -f (equal magnitudes) only one.
+    """Return magnitudes of the frequencies -3 to 3, one of each pair f, -f of equal magnitude.
 
-    The zero frequency is the amount of ink, which would outweigh all shape: it is left out.
+    The zero frequency, the amount of ink, is left out: it would outweigh the shape.
     """
     pairs = [(0, column) for column in (1, 2, 3)]
     pairs += [(row, column) for row in (1, 2, 3) for column in range(-3, 4)]
@@ -76,10 +76,10 @@ def _fourier(images: np.ndarray) -> Described:
 
 
 def _gradients(images: np.ndarray) -> Described:
-    """Sums of gradient lengths in each quadrant, by the nearest of eight directions."""
+    """Return sums of gradient lengths in each quadrant, by the nearest of eight directions."""
     down, right = np.gradient(images, axis=(1, 2))
     length = np.hypot(down, right)
-    # Centered bins: the many gradients along an axis or a diagonal fall well inside one.
+    # Bins centered at axes and diagonals: the many gradients along these fall well inside one.
     direction = np.round(np.arctan2(down, right) / (np.pi / 4)).astype(int) % 8
     by_direction = length[..., None] * (direction[..., None] == np.arange(8))
     cells = by_direction.reshape(len(images), 2, 4, 2, 4, 8).sum(axis=(2, 4))
@@ -102,7 +102,7 @@ def _contour(images: np.ndarray) -> Described:
 
 
 def _steps_to_ink(lines: np.ndarray) -> np.ndarray:
-    """Pixels before the first ink of each line, all of them where there is none."""
+    """Return the number of pixels before the first ink of each line; all if there is none."""
     return np.where(lines.any(axis=2), lines.argmax(axis=2), lines.shape[2]).astype(float)
 
 

@@ -1,11 +1,8 @@
-"""Where the data sets of the papers are on this machine.
+"""The folders of the papers' data sets: where they are, how they are read, and their checksums.
 
-One way from the name of a data set to its views.
-
-Checksums of a data set: `MANIFEST.json` in its folder, or one for all beside the folders.
-
-In the folder: ``{file: {"bytes": size, "sha256": digest}}``. Beside the folders the same for
-each of them: ``{folder: {file: ...}}``.
+Checksums are in `MANIFEST.json` in the folder of a data set,
+``{file: {"bytes": size, "sha256": digest}}``, or in one file beside the folders for all of them,
+``{folder: {file: ...}}``.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def data_home(folder: str | os.PathLike[str] | None = None) -> Path:
-    """The folder of the data sets: the argument, $COVIEW_DATA, or the user's own data folder.
+    """Return the folder of the data sets: the argument, $COVIEW_DATA, or the user's data folder.
 
     The last is `$XDG_DATA_HOME/coview` or `~/.local/share/coview`, on macOS
     `~/Library/Application Support/coview`, on Windows `%LOCALAPPDATA%/coview`.
@@ -51,13 +48,13 @@ def _user_data_folder(platform: str) -> Path:
 
 
 def find_folder(data: Dataset, folder: str | os.PathLike[str] | None = None) -> Path | None:
-    """The folder that holds a data set, or None if it is not there."""
+    """Return the folder that holds a data set, or None if there is none."""
     found = data_home(folder) / data.folder
     return found if any(found.glob("view_*.np[yz]")) else None
 
 
 def need_folder(data: Dataset, folder: str | os.PathLike[str] | None = None) -> Path:
-    """The folder that holds a data set, or an error that says how to get it."""
+    """Return the folder of a data set; without one, raise an error that says how to get it."""
     found = find_folder(data, folder)
     if found is None:
         raise FileNotFoundError(how_to_get(data, folder))
@@ -65,17 +62,17 @@ def need_folder(data: Dataset, folder: str | os.PathLike[str] | None = None) -> 
 
 
 def how_to_get(data: Dataset, folder: str | os.PathLike[str] | None = None) -> str:
-    """Where the publisher has a data set and how to import it."""
+    """Return a message that says where a data set is published and how to import it."""
     made_of = f", which is made from {data.built_from!r}," if data.built_from else ""
     return (
         f"The data set {data.name!r}{made_of} is not in {data_home(folder)}. Its publisher has it "
-        f"at {data.publisher} ({data.archive}). Fetch it, then run: {data.import_command}. "
-        "If you have it already, say in which folder: data_home=... or the environment variable "
-        "COVIEW_DATA."
+        f"at {data.publisher} ({data.archive}). Download it, then run in a clone of coview's "
+        f"repository: {data.import_command}. If you have it already, give its folder: "
+        "data_home=... or the environment variable COVIEW_DATA."
     )
 
 
-# -- reading ---------------------------------------------------------------------------------------
+# -- views -----------------------------------------------------------------------------------------
 
 
 def load_folder(
@@ -84,16 +81,16 @@ def load_folder(
     views: Sequence[str] | None = None,
     check: bool = False,
 ) -> Views:
-    """Views of a data set from its folder.
+    """Load the views of a data set from its folder.
 
     Parameters
     ----------
     name : str
         A key of `DATASETS`.
     data_home : path, optional
-        As :func:`coview.datasets.folders.data_home` takes it.
+        Folder of the data sets: see `data_home`.
     views : sequence of str, optional
-        By default those the registry says, else all that it lists.
+        By default the default views of the registry.
     check : bool, default=False
         Whether to compare the files with their checksums first.
     """
@@ -101,26 +98,26 @@ def load_folder(
     folder = need_folder(data, data_home)
     if check:
         check_manifest(folder)
-    from coview.views.container import Views  # not at the top: `coview data list` needs no numpy
+    from coview.views.container import Views  # imports numpy, which `coview data list` avoids
 
     return Views.load(folder, views=views or data.default_views or tuple(data.views))
 
 
-# -- manifest --------------------------------------------------------------------------------------
+# -- checksums -------------------------------------------------------------------------------------
 
 
 MANIFEST = "MANIFEST.json"
 
 
 def write_manifest(folder: Path) -> None:
-    """Put down size and checksum of every file of a folder."""
+    """Write the size and checksum of every file of a folder to its manifest."""
     files = sorted(path for path in folder.iterdir() if path.name != MANIFEST)
     entries = {path.name: _entry(path) for path in files}
     (folder / MANIFEST).write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
 
 
 def check_manifest(folder: Path) -> None:
-    """Compare the files of a folder with its manifest; ValueError names those that differ."""
+    """Compare the files of a folder with its manifest; raise ValueError if some differ."""
     expected = _expected(folder)
     wrong = [name for name, entry in expected.items() if not _matches(folder, name, entry)]
     if wrong:
@@ -155,7 +152,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _matches(folder: Path, name: str, entry: Any) -> bool:
     path = folder / name
-    # a manifest speaks of the files of its folder, not of those elsewhere
+    # A manifest may only name files of its own folder.
     return Path(name).name == name and path.is_file() and _entry(path) == entry
 
 

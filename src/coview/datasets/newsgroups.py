@@ -1,7 +1,7 @@
-"""NewsGv2 and NewsGv4: problems of several views made from 20 Newsgroups (Zhuang et al., 2012).
+"""NewsGv2 and NewsGv4: multi-view data sets made from 20 Newsgroups (Zhuang et al., 2012).
 
-A document of class c is made of one post of each view's group for c, drawn at random and put side
-by side, so that what the views share is the class and nothing else:
+A document of class c consists of one post of each view's group for c, drawn at random, so that the
+views share the class and nothing else:
 
     NewsGv2   class 1                   class 2
     view 1    comp.os.ms-windows.misc   comp.sys.ibm.pc.hardware
@@ -49,7 +49,7 @@ def load_newsgv2(
     random_state: Any = 0,
     check: bool = False,
 ) -> Views:
-    """NewsGv2: 1,000 documents in two classes and two views, each a pair of posts.
+    """Load NewsGv2: 1,000 documents in two classes and two views, each a pair of posts.
 
     Parameters
     ----------
@@ -57,31 +57,32 @@ def load_newsgv2(
         Folder that holds the folder `20newsgroups`; by default `$COVIEW_DATA`, else the user's
         data folder.
     docs_per_class : int, default=500
+        Number of documents of each class.
     min_df : int, default=6
         Words of a view in fewer posts are left out.
     vocabulary : {"groups", "drawn"}, default="groups"
         Whether `min_df` counts all posts of the view's groups or only those drawn. With "groups"
         the columns do not depend on `random_state`, and some may be empty.
     weighting : {"tfidf", "tf"}, default="tfidf"
-        "tfidf" as scikit-learn's `TfidfTransformer` has it, on the posts drawn.
+        "tfidf" is that of scikit-learn's `TfidfTransformer`, on the posts drawn.
     norm : {"l2", "l1", None}, default="l2"
-        What each row is divided by.
+        Norm that each row is divided by.
     random_state : int, Generator, RandomState or None, default=0
-        Draws the posts and joins them.
+        Determines which posts are drawn and joined.
     check : bool, default=False
         Whether to compare the files of 20newsgroups with their checksums first.
 
     Returns
     -------
     views : Views
-        `ids` say which posts were joined: their ids in 20newsgroups, or their rows if they have
-        none.
+        `ids` tell which posts were joined, by their ids in 20newsgroups, or by their rows if they
+        have none.
 
     Notes
     -----
     What the paper leaves open, and what is done here:
 
-    * *Words.* The paper does not say how it cuts text into words. These are the words of
+    * *Words.* The paper does not say how it splits text into words. These are the words of
       :func:`load_20newsgroups`: bodies only, since headers name the group, without stop words.
     * *Which words.* "The document frequency with the value of 5" could keep words in 5 posts or
       in more than 5, of all posts or of those drawn. Its Table 2 has 3,837 and 7,452 columns for
@@ -110,7 +111,7 @@ def load_newsgv4(
     random_state: Any = 0,
     check: bool = False,
 ) -> Views:
-    """NewsGv4: 1,500 documents in three classes and four views, each four posts.
+    """Load NewsGv4: 1,500 documents in three classes and four views, each four posts.
 
     Parameters, result and what the paper leaves open are those of :func:`load_newsgv2`.
     """
@@ -119,7 +120,7 @@ def load_newsgv4(
 
 
 def _posts(name: str, data_home: str | os.PathLike[str] | None, check: bool) -> Views:
-    need_folder(dataset(name), data_home)  # its error speaks of the data set that was asked for
+    need_folder(dataset(name), data_home)  # its error names the data set the user wants
     return load_folder("20newsgroups", data_home, None, check)
 
 
@@ -133,7 +134,7 @@ def join_posts(
     norm: str | None = "l2",
     random_state: Any = 0,
 ) -> Views:
-    """Documents made of one post of each view's group.
+    """Make documents of one post of each view's group.
 
     Parameters
     ----------
@@ -184,7 +185,7 @@ def join_posts(
 def _draw(
     posts: Views, groups: Sequence[str], n_docs: int, min_df: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`n_docs` posts of each group in random order, group after group; and the view's columns."""
+    """Draw `n_docs` posts of each group, group after group; return rows and the view's columns."""
     labels, names = np.asarray(posts.labels), list(posts.label_names or ())
     numbers = [names.index(group) for group in groups]
     columns = _columns(posts, np.flatnonzero(np.isin(labels, numbers)), min_df)
@@ -210,7 +211,7 @@ def _columns(posts: Views, rows: np.ndarray, min_df: int) -> np.ndarray:
 
 
 def _weighted(counts: sp.csr_array, weighting: str, norm: str | None) -> sp.csr_array:
-    # scikit-learn takes a second to import, and only this needs it
+    # Only this needs scikit-learn, which takes a second to import.
     from sklearn.feature_extraction.text import TfidfTransformer
 
     if weighting == "tf" and norm is None:

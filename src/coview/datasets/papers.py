@@ -1,7 +1,8 @@
-"""Loaders of the papers' data sets, from views folders on this machine.
+"""Loaders of the papers' data sets from views folders on this machine.
 
-The folders are made by `coview data import NAME ARCHIVE` from what the publishers offer, or come
-ready made in the folder that the environment variable `COVIEW_DATA` names.
+The folders are made from the publishers' archives by `python -m experiments import NAME ARCHIVE` in
+a clone of coview's repository, and are looked for in the folder named by the environment variable
+`COVIEW_DATA`.
 """
 
 import gzip
@@ -25,7 +26,7 @@ Home = str | os.PathLike[str] | None
 def load_mfeat(
     *, data_home: Home = None, views: Sequence[str] | None = None, check: bool = False
 ) -> Views:
-    """Handwritten digits of the UCI "multiple features" data set: 2,000 in 10 classes.
+    """Load the handwritten digits of the UCI data set "multiple features": 2,000 in 10 classes.
 
     Parameters
     ----------
@@ -33,8 +34,8 @@ def load_mfeat(
         Folder that holds the folder `mfeat`; by default `$COVIEW_DATA`, else the user's data
         folder.
     views : sequence of str, optional
-        Of pix (240 columns), fou (76), fac (216), zer (47), mor (6) and kar (64). By default the
-        first five, those of Wang et al. (2017). `kar` has negative values: each of its columns
+        Some of pix (240 columns), fou (76), fac (216), zer (47), mor (6) and kar (64). By default
+        the first five, those of Wang et al. (2017). `kar` has negative values: each of its columns
         is shifted so that its smallest value is 0.
     check : bool, default=False
         Whether to compare the files with their checksums first.
@@ -53,7 +54,7 @@ def load_mfeat(
 def load_reuters1200(
     *, data_home: Home = None, views: Sequence[str] | None = None, check: bool = False
 ) -> Views:
-    """1,200 news stories in English and in translation into four languages, six classes.
+    """Load 1,200 news stories in English and in translation into four languages, six classes.
 
     Values are weights of the tf-idf type, 2,000 columns in each view: en, fr, gr, it, sp. Wang et
     al. (2017) use en, fr and gr. The names of the last two views and of the classes are inferred.
@@ -69,7 +70,7 @@ def load_reuters1200(
 def load_reuters(
     *, data_home: Home = None, views: Sequence[str] | None = None, check: bool = False
 ) -> Views:
-    """All 18,758 stories of the multilingual Reuters collection that were written in English.
+    """Load the 18,758 stories of the multilingual Reuters collection written in English.
 
     Parameters
     ----------
@@ -90,18 +91,19 @@ def load_20newsgroups(
 def load_20newsgroups(
     *, data_home: Home = None, check: bool = False, return_split: bool = False
 ) -> Views | tuple[Views, np.ndarray]:
-    """18,846 Usenet posts of 20 groups, one view: the words of their bodies.
+    """Load 18,846 Usenet posts of 20 groups, with one view: the words of their bodies.
 
     Words are runs of two letters or more, in lower case, without scikit-learn's English stop
     words, in at least five posts. Quotes and signatures are kept, headers are not. 39 posts have
-    no word and so lack the view. For other words count those of :func:`load_documents`.
+    no word and so lack the view. To count words in another way, use the texts of
+    :func:`load_documents`.
 
     Parameters
     ----------
     data_home, check
         As in :func:`load_mfeat`.
     return_split : bool, default=False
-        Whether to return also which posts are for testing (the later ones), bool of shape
+        Whether to also return which posts are for testing (the later ones), bool of shape
         (n_docs,).
     """
     views = load_folder("20newsgroups", data_home, None, check)
@@ -116,7 +118,7 @@ def load_webkb(
     target: str | None = None,
     check: bool = False,
 ) -> Views:
-    """Web pages of a computer science department: words (0 or 1) and links, five classes.
+    """Load web pages of a computer science department: words (0 or 1) and links, five classes.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ def load_webkb(
         gives every page a link; pages that link to each other, or to themselves, count 2.
     target : str, optional
         Make two classes of the five: this one (label 1) and all others (label 0). Zhuang et al.
-        (2012) take "course".
+        (2012) use "course".
     """
     name = f"webkb_{check_choice('university', university, tuple(UNIVERSITIES))}"
     check_choice("links", links, ("both", "listed"))
@@ -149,7 +151,7 @@ def load_webkb(
 def load_cora(
     *, data_home: Home = None, views: Sequence[str] | None = None, check: bool = False
 ) -> Views:
-    """2,708 papers on machine learning: words (0 or 1) and citations, seven classes.
+    """Load 2,708 papers on machine learning: words (0 or 1) and citations, seven classes.
 
     This is not the version with 12,004 papers of Wang et al. (2017).
 
@@ -158,7 +160,7 @@ def load_cora(
     data_home, check
         As in :func:`load_mfeat`.
     views : sequence of str, optional
-        Of content, inbound (row i has a 1 in column j if paper j cites paper i), outbound (its
+        Some of content, inbound (row i has a 1 in column j if paper j cites paper i), outbound (its
         transpose) and cites (the sum of both). By default content and cites; cites with inbound
         and outbound would count every citation twice.
     """
@@ -188,17 +190,17 @@ def load_wikipedia(
     check: bool = False,
     return_split: bool = False,
 ) -> Views | tuple[Views, np.ndarray]:
-    """2,866 sections of Wikipedia articles, each with an image, ten classes.
+    """Load 2,866 sections of Wikipedia articles, each with an image, ten classes.
 
     Parameters
     ----------
     data_home, check
         As in :func:`load_mfeat`.
     views : sequence of str, optional
-        Of text_words (word counts), image_sift128 (128 frequencies of visual words), text_lda10
+        Some of text_words (word counts), image_sift128 (frequencies of visual words), text_lda10
         (proportions of 10 topics) and text_tfidf1000. By default the first two.
     return_split : bool, default=False
-        Whether to return also the publisher's split: which pairs are for testing (693; the other
+        Whether to also return the publisher's split: which pairs are for testing (693; the other
         2,173 are for training), bool of shape (n_docs,).
     """
     found = load_folder("wikipedia", data_home, views, check)
@@ -208,7 +210,7 @@ def load_wikipedia(
 def load_msrcv1(
     *, data_home: Home = None, views: Sequence[str] | None = None, check: bool = False
 ) -> Views:
-    """210 images of objects in seven classes, five feature sets.
+    """Load 210 images of objects in seven classes, with five feature sets.
 
     Parameters
     ----------
@@ -235,7 +237,7 @@ _LOADERS: dict[str, Callable[..., Any]] = {
 def load_dataset(
     name: str, *, data_home: Home = None, check: bool = False, **options: Any
 ) -> Views:
-    """Any of the papers' data sets by its name.
+    """Load any of the papers' data sets by its name.
 
     Parameters
     ----------
@@ -248,7 +250,7 @@ def load_dataset(
 
     Examples
     --------
-    A data set is a views folder of its name; a toy stands in for the real one here.
+    A data set is a views folder of its name; here is a toy instead of the real one.
 
     >>> import tempfile
     >>> toy = Views({"content": [[1, 0], [2, 1]], "cites": [[0, 1], [1, 0]]}, labels=[0, 1])
@@ -265,7 +267,7 @@ def load_dataset(
 
 
 def load_documents(name: str, *, data_home: Home = None) -> list[dict[str, str]]:
-    """The raw documents of "20newsgroups" or "wikipedia", in the order of the rows.
+    """Load the raw documents of "20newsgroups" or "wikipedia", in the order of the rows.
 
     Returns
     -------
@@ -288,5 +290,5 @@ def _is_test(name: str, data_home: Home) -> np.ndarray:
 
 
 def _with_matrices(views: Views, matrices: dict[str, Any]) -> Views:
-    """Other matrices for the same documents."""
+    """Return views of the same documents with other matrices."""
     return Views(matrices, ids=views.ids, labels=views.labels, label_names=views.label_names)

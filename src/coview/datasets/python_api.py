@@ -1,4 +1,4 @@
-"""The functions and classes of NumPy, SciPy and scikit-learn: what they say and what they do."""
+"""`load_python_api`: docstrings and code of NumPy, SciPy and scikit-learn as two views."""
 
 import importlib.metadata
 import importlib.util
@@ -13,16 +13,16 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from coview.datasets._cache import cache_home, cached
-from coview.datasets._params import check_count
 from coview.datasets._python_source import Item, read_items
+from coview.params import check_int
 from coview.reading.text import TextRecipe
 from coview.views.container import Views
 
 PACKAGES = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn"}  # module: distribution
-FORMAT = 2  # to be raised whenever the same sources give another data set
-MAX_SHARE = 0.5  # a word in more than half of the items tells them apart no longer
+FORMAT = 2  # raise it whenever the same sources give another data set: it is in the cache's name
+MAX_SHARE = 0.5  # a word in more than half of the items does not tell them apart
 
-# What belongs to numpydoc and not to the text.
+# Markup of numpydoc, which is not part of the text.
 _MARKUP = re.compile(
     r"""
     ^[^\n]+\n[ \t]*-{3,}[ \t]*$  # an underlined heading
@@ -62,7 +62,7 @@ def load_python_api(
     min_df: int = 5,
     return_sources: bool = False,
 ) -> Views | tuple[Views, list[str]]:
-    """Functions and classes of the installed NumPy, SciPy and scikit-learn, in two views.
+    """Load functions and classes of the installed NumPy, SciPy and scikit-learn, in two views.
 
     View "doc" holds the words of the docstring, view "code" the words of the identifiers in the
     code. Searching one with the other is code search: "which function does what this text says?"
@@ -77,14 +77,14 @@ def load_python_api(
         Folder to keep the built data set in. By default `$COVIEW_CACHE`, else
         `$XDG_CACHE_HOME/coview`, else `~/.cache/coview`.
     cache : bool, default=True
-        Whether to read and write that folder. Building takes about ten seconds. A folder that
-        cannot be written is no error.
+        Whether to read and write that folder. Building takes about ten seconds. It is not an
+        error if the folder cannot be written.
     min_words : int, default=8
-        Items with fewer distinct words (of those that are kept) in either view are left out.
+        Items with fewer distinct words (after `min_df`) in either view are left out.
     min_df : int, default=5
         Words in fewer items are left out, and so are those in more than half of the items.
     return_sources : bool, default=False
-        Whether to return also where each item stands.
+        Whether to also return where each item is defined.
 
     Returns
     -------
@@ -130,8 +130,8 @@ def load_python_api(
         sources = (folder / "sources.txt").read_text(encoding="utf-8").splitlines()
         return Views.load(folder), sources
 
-    check_count("min_words", min_words)
-    check_count("min_df", min_df)
+    check_int("min_words", min_words, 1)
+    check_int("min_df", min_df, 1)
     if cache:
         folder = cache_home(data_home) / _folder_name(min_words, min_df)
         views, sources = cached(folder, build, save, load)
@@ -142,7 +142,10 @@ def load_python_api(
 
 
 def _with_recipes(views: Views) -> Views:
-    """So that a text, or a piece of code, can be looked for: nearly as the items were read."""
+    """Add recipes, so that a text or a piece of code can be searched for.
+
+    They split words nearly as the items were read.
+    """
     split = CountVectorizer(token_pattern=_WORD.pattern, stop_words="english")
     recipes = {
         name: TextRecipe(name, split, terms)
@@ -158,17 +161,17 @@ def _folder_name(min_words: int, min_df: int) -> str:
 
 
 def _package_roots() -> list[Path]:
-    """Folders of the packages; to find a top-level package does not import it."""
+    """Return the folders of the packages; finding a top-level package does not import it."""
     specs = (importlib.util.find_spec(package) for package in PACKAGES)
     folders = (spec.submodule_search_locations for spec in specs if spec)
     return [Path(folder[0]) for folder in folders if folder]
 
 
-# Building
+# -- building --------------------------------------------------------------------------------------
 
 
 def _build_views(roots: Iterable[Path], min_words: int, min_df: int) -> tuple[Views, list[str]]:
-    """The data set for the packages in `roots`, and the sources of its items."""
+    """Build the data set of the packages in `roots`; return it and the sources of its items."""
     items = _without_copies(read_items(roots))
     if not items:
         raise ValueError(
@@ -193,7 +196,7 @@ def _build_views(roots: Iterable[Path], min_words: int, min_df: int) -> tuple[Vi
 
 
 def _without_copies(items: list[Item]) -> list[Item]:
-    """The first of each group of items that say and do the same."""
+    """Return the first of each group of items with the same docstring and code."""
     first: dict[tuple[str, tuple[str, ...]], Item] = {}
     for item in items:
         first.setdefault((item.doc, item.code), item)
@@ -201,7 +204,7 @@ def _without_copies(items: list[Item]) -> list[Item]:
 
 
 def _count(documents: Sequence[Sequence[str]]) -> tuple[sp.csr_array, np.ndarray]:
-    """Documents x words, and the words in alphabetical order."""
+    """Return counts (documents x words), and the words in alphabetical order."""
     vectorizer = CountVectorizer(analyzer=lambda words: words, dtype=np.float32)
     X = sp.csr_array(vectorizer.fit_transform(documents))
     return X, vectorizer.get_feature_names_out()
@@ -210,9 +213,9 @@ def _count(documents: Sequence[Sequence[str]]) -> tuple[sp.csr_array, np.ndarray
 def _rich_enough(
     matrices: dict[str, sp.csr_array], min_words: int, min_df: int
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Rows and columns such that each row has enough words and each word enough rows.
+    """Return rows and columns such that each row has enough words and each word enough rows.
 
-    To drop a word can make a row too short, and to drop that row another word too rare: repeat
+    Dropping a word can make a row too short, and dropping that row another word too rare: repeat
     until nothing changes.
     """
     seen = {view: (X > 0).astype(np.int32) for view, X in matrices.items()}
@@ -236,11 +239,11 @@ def _columns(seen: sp.csr_array, min_df: int) -> np.ndarray:
     return np.flatnonzero((items >= min_df) & (items <= MAX_SHARE * seen.shape[0]))
 
 
-# Words
+# -- words -----------------------------------------------------------------------------------------
 
 
 def doc_words(doc: str) -> list[str]:
-    """Words of a docstring, without numpydoc markup and English stop words.
+    """Return the words of a docstring, without numpydoc markup and English stop words.
 
     >>> doc_words("The n_init sum.\\n\\nReturns\\n-------\\nout : :class:`Thing`")
     ['init', 'sum', 'thing']

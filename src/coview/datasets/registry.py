@@ -1,7 +1,7 @@
-"""The data sets of the papers: what they are, who publishes them, how to import them.
+"""`DATASETS`: what is known of the papers' data sets, such as their views, publisher and terms.
 
-One table that the loaders, the importers, the command line and the error messages read. Nothing
-here needs numpy, so that `coview data list` answers at once.
+Loaders, importers, the command line and error messages read this table. Nothing here needs numpy,
+so that `coview data list` is fast.
 """
 
 from collections.abc import Mapping
@@ -21,17 +21,17 @@ NEWSGROUPS = (
     *("sci.space", "soc.religion.christian", "talk.politics.guns", "talk.politics.mideast"),
     *("talk.politics.misc", "talk.religion.misc"),
 )
-UNIVERSITIES = {"cornell": 195, "texas": 187, "washington": 230, "wisconsin": 265}  # pages
+UNIVERSITIES = {"cornell": 195, "texas": 187, "washington": 230, "wisconsin": 265}  # web pages
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """One data set.
+    """Facts about one data set.
 
     Attributes
     ----------
     name : str
-        Also the name of its folder.
+        Its name, and that of its folder.
     title : str
     n_docs : int
     classes : tuple of str
@@ -41,16 +41,16 @@ class Dataset:
     publisher : str
         Address of the publisher's page.
     archive : str
-        What to fetch from there.
+        What to download from there.
     terms, citation : str
     papers : tuple of str
-        Those of the models' papers that use it.
+        The models' papers that use it.
     notes : tuple of str
         What to know before using it.
     default_views : tuple of str
-        What its loader reads if not told otherwise; empty: all.
+        Views that its loader reads by default; empty if all.
     built_from : str or None
-        The data set it is made of when it is loaded; such a one has no folder of its own.
+        The data set that it is made from when it is loaded; it then has no folder of its own.
     has_split : bool
         Whether the publisher says which documents are for training and which for testing.
     """
@@ -72,26 +72,26 @@ class Dataset:
 
     @property
     def folder(self) -> str:
-        """Name of the folder that holds it, or what it is built from."""
+        """Name of the folder that holds it, or the data set that it is built from."""
         return self.built_from or self.name
 
     @property
     def import_command(self) -> str:
-        """What to type to import it.
+        """The command that imports it, in a clone of coview's repository.
 
         >>> DATASETS["newsgv2"].import_command
-        'coview data import 20newsgroups ARCHIVE'
+        'python -m experiments import 20newsgroups ARCHIVE'
         """
-        return f"coview data import {self.folder} ARCHIVE"
+        return f"python -m experiments import {self.folder} ARCHIVE"
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, as JSON can hold it."""
+        """Return everything as plain data for JSON."""
         lists = {k: list(v) for k, v in vars(self).items() if isinstance(v, tuple)}
         return {**vars(self), **lists, "views": dict(self.views), "import": self.import_command}
 
 
 def dataset(name: str) -> Dataset:
-    """The data set of that name; ValueError with all names if there is none.
+    """Return the data set of that name; ValueError with all names if there is none.
 
     >>> dataset("cora").n_docs
     2708

@@ -1,6 +1,5 @@
-"""Views of any size with planted topics."""
+"""`make_views`: generated documents with planted topics, of any size."""
 
-import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, overload
@@ -9,21 +8,21 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
-from coview.datasets._params import by_view, check_count, check_positive, check_share
+from coview.params import by_view, check_dtype, check_int, check_positive, check_real, seed_of
 from coview.views.container import Views
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
-TOKENS_PER_BLOCK = 2**20  # bounds the memory used beside the result
+TOKENS_PER_BLOCK = 2**20  # bounds the memory used in addition to the result
 
-# What a random stream is for. One stream for each purpose, view and block of documents: a change
-# of one argument leaves all that does not depend on it as it was.
+# Purposes of random streams. There is one stream for each purpose, view and block of documents, so
+# that a change of one argument changes only what depends on it.
 MIXTURES, EMISSIONS, TOKENS, PRESENCE = range(4)
 
 
 @dataclass(frozen=True)
 class PlantedTopics:
-    """What the documents of :func:`make_views` were drawn from.
+    """The distributions that the documents of :func:`make_views` were drawn from.
 
     Attributes
     ----------
@@ -84,30 +83,30 @@ def make_views(
     dtype: DTypeLike = np.float32,
     return_truth: bool = False,
 ) -> Views | tuple[Views, PlantedTopics]:
-    """Documents with planted topics, seen in several views.
+    """Generate documents with planted topics in several views.
 
     A document d has one mixture p(z|d) for all its views; each view has its own p(w|z). The
     number of a document's tokens in a view is Poisson (at least one), and for each token a topic
     is drawn from the mixture and a term from the topic. Time and memory are linear in the number
-    of tokens: hundreds of thousands of documents are a matter of seconds.
+    of tokens: hundreds of thousands of documents take seconds.
 
     Parameters
     ----------
     n_docs, n_topics : int
-        Numbers of documents and of topics.
+        Number of documents and of topics.
     n_terms : int, sequence of int, or dict of int, default=200
         Terms of every view, of each view in turn, or of each view by name.
     n_views : int, default=3
-        Number of views; read only if `n_terms` is a single number.
+        Number of views; used only if `n_terms` is a single number.
     doc_length : float or dict, default=100
         Mean number of tokens of a document in a view; a dict gives it by view.
     concentration : float, default=0.1
-        Parameter of the Dirichlet distribution of p(z|d). Small: one topic for each document.
+        Parameter of the Dirichlet distribution of p(z|d). If small, each document has one topic.
     term_concentration : float, default=0.05
-        Parameter of the Dirichlet distribution of p(w|z). Small: few terms for each topic.
+        Parameter of the Dirichlet distribution of p(w|z). If small, each topic has few terms.
     view_noise : float or dict, default=0
         Share of tokens, from 0 to 1, whose topics come from a mixture of their own, drawn for
-        this document and view alone. At 1 the view says nothing about the labels.
+        this document and view alone. At 1 the view is independent of the labels.
     missing : float or dict, default=0
         Probability that a document lacks a view. Every document keeps at least one.
     random_state : int, None, Generator, RandomState, default=0
@@ -136,13 +135,13 @@ def make_views(
     ((30, 5), (5, 200))
     """
     terms = _terms_by_view(n_terms, n_views)
-    lengths = by_view("doc_length", doc_length, terms, default=100)
-    noise = by_view("view_noise", view_noise, terms, default=0.0)
-    absence = by_view("missing", missing, terms, default=0.0)
+    lengths = _by_view("doc_length", doc_length, terms, default=100)
+    noise = _by_view("view_noise", view_noise, terms, default=0.0)
+    absence = _by_view("missing", missing, terms, default=0.0)
     _check(n_docs, n_topics, concentration, term_concentration, dtype)
     _check_by_view(lengths, noise, absence)
 
-    seed = _seed(random_state)
+    seed = seed_of(random_state, bits=63)
     theta = _stream(seed, MIXTURES).dirichlet(np.full(n_topics, float(concentration)), n_docs)
     p_w_z = {
         view: _stream(seed, EMISSIONS, v).dirichlet(np.full(size, term_concentration), n_topics)
@@ -162,7 +161,13 @@ def make_views(
     return (views, PlantedTopics(theta, p_w_z)) if return_truth else views
 
 
-# Parameters
+# -- parameters ------------------------------------------------------------------------------------
+
+
+def _by_view(
+    name: str, value: float | Mapping[str, float], views: Mapping[str, int], default: float
+) -> dict[str, float]:
+    return dict(zip(views, by_view(name, value, list(views), default), strict=True))
 
 
 def _terms_by_view(
@@ -172,14 +177,14 @@ def _terms_by_view(
         terms = dict(n_terms)
     else:
         if not isinstance(n_terms, Sequence):
-            check_count("n_views", n_views)
+            check_int("n_views", n_views, 1)
             n_terms = [n_terms] * n_views
         width = len(str(len(n_terms) - 1))  # names in alphabetical order, however many
         terms = {f"view_{v:0{width}d}": size for v, size in enumerate(n_terms)}
     if not terms:
         raise ValueError("n_terms names no view; give a number of terms for at least one.")
     for view, size in terms.items():
-        check_count(f"n_terms of view {view!r}", size)
+        check_int(f"n_terms of view {view!r}", size, 1)
     return terms
 
 
@@ -190,12 +195,11 @@ def _check(
     term_concentration: float,
     dtype: DTypeLike,
 ) -> None:
-    check_count("n_docs", n_docs)
-    check_count("n_topics", n_topics)
+    check_int("n_docs", n_docs, 1)
+    check_int("n_topics", n_topics, 1)
     check_positive("concentration", concentration)
     check_positive("term_concentration", term_concentration)
-    if np.dtype(dtype) not in (np.float32, np.float64):
-        raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype)}.")
+    check_dtype(dtype)
 
 
 def _check_by_view(
@@ -203,26 +207,11 @@ def _check_by_view(
 ) -> None:
     for view in lengths:
         check_positive(f"doc_length of view {view!r}", lengths[view])
-        check_share(f"view_noise of view {view!r}", noise[view])
-        check_share(f"missing of view {view!r}", absence[view])
+        check_real(f"view_noise of view {view!r}", noise[view], 0, 1)
+        check_real(f"missing of view {view!r}", absence[view], 0, 1)
 
 
-# Drawing
-
-
-def _seed(random_state: RandomState) -> int:
-    if random_state is None:
-        return int(np.random.default_rng().integers(2**63))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, numbers.Integral) and random_state >= 0:
-        return int(random_state)
-    raise ValueError(
-        "random_state must be None, a non-negative int, a numpy Generator or a RandomState, "
-        f"got {random_state!r}."
-    )
+# -- drawing ---------------------------------------------------------------------------------------
 
 
 def _stream(seed: int, *key: int) -> np.random.Generator:
@@ -232,13 +221,14 @@ def _stream(seed: int, *key: int) -> np.random.Generator:
 def _draw_presence(rng: np.random.Generator, n_docs: int, absence: list[float]) -> np.ndarray:
     margin = rng.random((n_docs, len(absence))) - absence
     present = margin >= 0
-    present[np.arange(n_docs), margin.argmax(axis=1)] = True  # whichever came closest stays
+    # A document that would lack all views keeps the one that came closest to being present.
+    present[np.arange(n_docs), margin.argmax(axis=1)] = True
     return present
 
 
 @dataclass(frozen=True)
 class _Documents:
-    """Mixtures of the documents, to draw the counts of one view after the other from."""
+    """The mixtures of the documents, from which the counts of each view are drawn."""
 
     theta: np.ndarray
     concentration: float
@@ -248,10 +238,10 @@ class _Documents:
     def counts(
         self, view: int, p_w_z: np.ndarray, length: float, noise: float, present: np.ndarray
     ) -> sp.csr_array:
-        """Counts (documents x terms) of one view, drawn block by block."""
+        """Draw the counts (documents x terms) of one view, block by block."""
         n_docs, n_topics = self.theta.shape
         cumulative = np.cumsum(p_w_z, axis=1)
-        cumulative /= cumulative[:, -1:]  # exactly one at the end: no draw beyond the last term
+        cumulative /= cumulative[:, -1:]  # exactly 1 at the end: no draw beyond the last term
         step = max(1, int(TOKENS_PER_BLOCK / max(length, n_topics)))
         blocks = []
         for number, start in enumerate(range(0, n_docs, step)):
@@ -264,7 +254,7 @@ class _Documents:
     def _topic_counts(
         self, rng: np.random.Generator, theta: np.ndarray, length: float, noise: float
     ) -> np.ndarray:
-        """Tokens of each topic in each document (documents x topics)."""
+        """Draw the number of tokens of each topic in each document (documents x topics)."""
         tokens = np.maximum(rng.poisson(length, len(theta)), 1)
         astray = rng.binomial(tokens, noise)
         elsewhere = rng.dirichlet(np.full(theta.shape[1], self.concentration), len(theta))
@@ -277,13 +267,15 @@ class _Documents:
         cumulative: np.ndarray,
         present: np.ndarray,
     ) -> sp.csr_array:
+        """Draw a term for each token and count them (documents x terms)."""
         n_docs = len(topic_counts)
         docs, words = [], []
         for z, tokens in enumerate(topic_counts.T):
             docs.append(np.repeat(np.arange(n_docs), tokens))
             words.append(np.searchsorted(cumulative[z], rng.random(tokens.sum()), side="right"))
         row, column = np.concatenate(docs), np.concatenate(words)
-        kept = present[row]  # cut only now: absence must not shift the draws of other documents
+        # Drop absent documents only now: absence must not shift the draws of other documents.
+        kept = present[row]
         row, column = row[kept], column[kept]
         ones = np.ones(len(row), dtype=self.dtype)
         block = sp.coo_array((ones, (row, column)), shape=(n_docs, cumulative.shape[1]))

@@ -1,4 +1,4 @@
-"""Small data for quick runs: some documents of the real set, or made ones where it is not there.
+"""Small data for quick runs: some documents of the real data set, or generated ones without it.
 
 A quick run shows that an experiment still runs from end to end. Its numbers mean nothing.
 """
@@ -9,13 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from coview.views.container import Views
 
 DOCUMENTS = 120
 COLUMNS = 300  # of each view: the most frequent ones
 
-# views and classes of the stand-ins
+# Number of classes and names of the views of generated stand-ins.
 SHAPES: dict[str, tuple[int, list[str]]] = {
     "webkb_cornell": (2, ["content", "cites"]),
     "webkb_washington": (2, ["content", "cites"]),
@@ -31,12 +32,14 @@ SHAPES: dict[str, tuple[int, list[str]]] = {
 }
 
 
-def small(name: str, loader: Callable[..., Any] | None, split: bool, **options: Any) -> Any:
-    """A few documents of a data set; with `split`, also which of them are for testing."""
+def quick_data(
+    name: str, loader: Callable[..., Any] | None, split: bool, **options: Any
+) -> Views | tuple[Views, np.ndarray]:
+    """Return a few documents of a data set; with `split`, also which of them are for testing."""
     try:
         views = loader(**options) if loader else _real(name, options)
     except FileNotFoundError:
-        views = _made(name, options)
+        views = _generated(name, options)
     views = views[0] if isinstance(views, tuple) else views
     few = _cut(views)
     return (few, np.arange(len(few)) % 4 == 0) if split else few
@@ -48,7 +51,7 @@ def _real(name: str, options: dict[str, Any]) -> Views:
     return load_dataset(name, **options)
 
 
-def _made(name: str, options: dict[str, Any]) -> Views:
+def _generated(name: str, options: dict[str, Any]) -> Views:
     from coview.datasets import make_views
 
     classes, names = SHAPES[name]
@@ -57,7 +60,7 @@ def _made(name: str, options: dict[str, Any]) -> Views:
 
 
 def _cut(views: Views) -> Views:
-    """Documents of all classes in turn, and the most frequent columns of each view."""
+    """Return documents of all classes in turn, with the most frequent columns of each view."""
     labels = np.asarray(views.labels)
     place = np.empty(len(labels), int)
     for value in np.unique(labels):
@@ -68,6 +71,6 @@ def _cut(views: Views) -> Views:
     return Views(matrices, labels=kept.labels, label_names=kept.label_names, present=kept.present)
 
 
-def _frequent(matrix):
+def _frequent(matrix: sp.csr_array) -> sp.csr_array:
     total = np.asarray(matrix.sum(axis=0)).ravel()
     return matrix[:, np.sort(np.argsort(-total, kind="stable")[:COLUMNS])]

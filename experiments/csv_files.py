@@ -1,15 +1,14 @@
-"""The two CSV files of a paper: what it published and what was measured.
+"""The two CSV files of a paper: published.csv and results.csv.
 
-published.csv is typed in by hand; an empty value has a note that says why. results.csv has a row
-for each model, data set and metric with the values of all its seeds, so that it stays small enough
-to be read and kept.
+published.csv is typed in by hand; an empty value has a note that says why. results.csv has one row
+for each model, data set and metric with the values of all seeds, so that it stays small enough to
+be read and committed.
 """
 
 from __future__ import annotations
 
 import csv
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,9 @@ from typing import Any
 import numpy as np
 
 from coview.compare import Results, Run
+from coview.compare.file_formats import run_fields
+from coview.compare.metric_info import current_name
+from coview.compare.plan import as_json
 
 PUBLISHED = ("table", "row", "column", "metric", "value", "sd", "note")
 RESULTS = (
@@ -29,7 +31,7 @@ NOT_IN_OUR_COPY = "not in our copy"
 
 @dataclass(frozen=True)
 class Number:
-    """A published number; value None where there is none, and the note says why."""
+    """A published number; without a value the note says why."""
 
     value: float | None
     sd: float | None = None
@@ -40,7 +42,7 @@ Published = dict[tuple[str, str, str, str], Number]
 
 
 def read_published(path: Path) -> Published:
-    """Published numbers by table, row, column and metric, in the order of the file."""
+    """Return published numbers by table, row, column and metric, in the order of the file."""
     with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         if tuple(reader.fieldnames or ()) != PUBLISHED:
@@ -62,9 +64,9 @@ def _number(row: dict[str, str], where: str) -> Number:
 
 
 def write_results(results: Results, path: Path, metrics: Sequence[str]) -> None:
-    """Write results, one row for all seeds of a model; the same bytes for the same results."""
+    """Write results, one row for all seeds of a model; the same results give the same bytes."""
     rows = sorted(
-        (row for runs in _without_seeds(results).values() for row in _rows(runs, metrics)),
+        (row for runs in _by_cell_without_seed(results) for row in _rows(runs, metrics)),
         key=lambda row: [row[n] for n in ("plan", "dataset", "label", "rate", "params", "part")],
     )
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -73,15 +75,16 @@ def write_results(results: Results, path: Path, metrics: Sequence[str]) -> None:
         writer.writerows(rows)
 
 
-def _without_seeds(results: Results) -> dict[str, list[Run]]:
+def _by_cell_without_seed(results: Results) -> list[list[Run]]:
+    """Return lists of runs that differ only in their seeds."""
     found: dict[str, list[Run]] = {}
     for run in results.runs:
-        key = _json([run.dataset, run.label, run.rate, run.params, run.settings])
+        key = as_json([run.dataset, run.label, run.rate, run.params, run.settings])
         found.setdefault(key, []).append(run)
-    return found
+    return list(found.values())
 
 
-def _rows(runs: list[Run], metrics: Sequence[str]):
+def _rows(runs: list[Run], metrics: Sequence[str]) -> Iterator[dict[str, Any]]:
     runs = sorted(runs, key=lambda run: run.seed)
     good = [run for run in runs if not run.error]
     common = _common(runs, good)
@@ -105,9 +108,9 @@ def _common(runs: list[Run], good: list[Run]) -> dict[str, Any]:
         "rate": "" if first.rate is None else f"{first.rate:g}",
         "part": "",
         "model": first.model,
-        "params": _json(first.params),
+        "params": as_json(first.params),
         "oracle": "yes" if first.oracle else "",
-        "settings": _json(settings),
+        "settings": as_json(settings),
         "versions": "; ".join(sorted({run.versions for run in runs})),
         "seconds": _mean([run.seconds for run in good], 2),
         "iterations": _mean([run.iterations for run in good], 3),
@@ -131,12 +134,8 @@ def _mean(values: list[Any], digits: int) -> str:
     return f"{np.mean(known):.{digits}g}" if known else ""
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
-
-
 def read_results(path: Path) -> Results:
-    """The runs of a file that `write_results` wrote, seed by seed."""
+    """Return the runs of a file that `write_results` wrote, seed by seed."""
     found: dict[tuple, Run] = {}
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -150,21 +149,11 @@ def read_results(path: Path) -> Results:
 def _add(found: dict[tuple, Run], row: dict[str, str], seed: int, value: float) -> None:
     names = ("plan", "dataset", "label", "rate", "params", "settings")
     run = found.setdefault((*(row[n] for n in names), seed), _run(row, seed))
-    run.values.setdefault(row["part"], {})[row["metric"]] = value  # type: ignore[attr-defined]
+    part = run.values.setdefault(row["part"], {})  # type: ignore[attr-defined]
+    part[current_name(row["metric"])] = value
 
 
 def _run(row: dict[str, str], seed: int) -> Run:
-    return Run(
-        dataset=row["dataset"],
-        model=row["model"],
-        label=row["label"],
-        params=json.loads(row["params"]),
-        seed=seed,
-        rate=float(row["rate"]) if row["rate"] else None,
-        values={},
-        seconds=float(row["seconds"]) if row["seconds"] else None,
-        documents=int(row["documents"]) if row["documents"] else None,
-        oracle=row["oracle"] == "yes",
-        settings={"plan": row["plan"], **json.loads(row["settings"])},
-        versions=row["versions"],
-    )
+    # Iterations and errors are those of all seeds, not of this one.
+    fields = run_fields({**row, "seed": str(seed), "iterations": "", "error": ""})
+    return Run(**{**fields, "settings": {"plan": row["plan"], **fields["settings"]}})

@@ -1,16 +1,18 @@
-"""A paper's README, made of published.csv, results.csv and what was written by hand.
+"""The README of a paper, made from published.csv, results.csv and the files written by hand.
 
-The same files make the same README, to the byte: a test holds the committed ones against it.
+The same files give the same bytes: a test compares the committed README with them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from coview.compare import Results
-from experiments.paper import Paper, load_paper
-from experiments.records import Published, read_published, read_results
-from experiments.tables import render
+from coview.compare import Results, Run
+from experiments.csv_files import Published, read_published, read_results
+from experiments.paper import Paper
+from experiments.paper_tables import render
 
 MADE = "<!-- made by `python -m experiments {} --report-only`: change the files it is made of -->"
 
@@ -21,7 +23,7 @@ def write_readme(paper: Paper, folder: Path) -> None:
 
 
 def readme(paper: Paper, folder: Path) -> str:
-    """The text of a paper's README, from the files in its folder."""
+    """Return the text of a paper's README, from the files in its folder."""
     published = read_published(folder / "published.csv")
     results = read_results(folder / "results.csv")
     number = folder.name.split("_")[0]
@@ -61,9 +63,9 @@ def _figures(paper: Paper, folder: Path) -> str:
 
 
 def _how_it_was_run(results: Results) -> str:
-    """Parameters, seeds and versions, one line for each model and data set."""
+    """Return parameters, seeds and versions, one line for each model and data set."""
     header = ["| plan | model | data | parameters | seeds | seconds |", "| --- " * 5 + "| ---: |"]
-    found: dict[tuple[str, ...], list] = {}
+    found: dict[tuple[str, ...], list[Run]] = {}
     for run in results.runs:
         key = (run.settings["plan"], run.label, _parameters(run))
         found.setdefault(key, []).append(run)
@@ -77,42 +79,36 @@ def _how_it_was_run(results: Results) -> str:
     return "\n".join(["## How it was run", "", text, "", *header, *rows])
 
 
-def _parameters(run) -> str:
+def _parameters(run: Run) -> str:
     shown = {n: run.settings[n] for n in ("views", "concat", "steps") if n in run.settings}
     listed = [f"{name}={_plain(value)}" for name, value in {**run.params, **shown}.items()]
     return f"`{', '.join(listed)}`" if listed else "defaults"
 
 
-def _plain(value) -> str:
+def _plain(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _datasets(runs) -> str:
+def _datasets(runs: Sequence[Run]) -> str:
     return ", ".join(dict.fromkeys(run.dataset for run in runs))
 
 
-def _seeds(runs) -> str:
+def _seeds(runs: Sequence[Run]) -> str:
     seeds = sorted({run.seed for run in runs if not run.error})
     whole = len(seeds) > 1 and seeds == list(range(seeds[0], seeds[-1] + 1))
     return f"{seeds[0]} to {seeds[-1]}" if whole else " ".join(map(str, seeds))
 
 
-def _seconds(runs) -> str:
+def _seconds(runs: Sequence[Run]) -> str:
     known = [run.seconds for run in runs if run.seconds is not None]
     return f"{sum(known) / len(known):.2g}" if known else ""
 
 
 def _not_in_our_copy(published: Published) -> str:
-    """Numbers of the paper that nobody here has seen."""
+    """Return a list of the paper's numbers that have no value, with the reason."""
     lacking: dict[tuple[str, str], list[str]] = {}
     for (table, row, column, _), number in published.items():
         if number.value is None:
             lacking.setdefault((table, number.note), []).append(f"{row} {column}".strip())
     lines = [f"* {table} ({note}): {'; '.join(what)}" for (table, note), what in lacking.items()]
     return "\n".join(["## Numbers without a value", "", *lines]) if lines else ""
-
-
-def check(folder: Path) -> bool:
-    """Whether the committed README is what its files make."""
-    path = folder / "README.md"
-    return path.exists() and path.read_text(encoding="utf-8") == readme(load_paper(folder), folder)

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from experiments.csv_files import Number, read_results
 from experiments.paper import Column, Table, folders, load_paper
-from experiments.records import Number, read_results
-from experiments.reporting import readme
-from experiments.tables import render
+from experiments.paper_readme import readme
+from experiments.paper_tables import render
 
 from coview.compare import Results, Run
 

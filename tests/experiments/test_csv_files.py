@@ -4,14 +4,14 @@ import csv
 from dataclasses import replace
 
 import pytest
-from experiments.paper import folder_of, folders, load_paper
-from experiments.records import (
+from experiments.csv_files import (
     NOT_IN_OUR_COPY,
     PUBLISHED,
     read_published,
     read_results,
     write_results,
 )
+from experiments.paper import folder_of, folders, load_paper
 
 from coview.compare import Results, Run
 

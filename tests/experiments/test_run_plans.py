@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from experiments.__main__ import main
 from experiments.paper import folder_of, folders
-from experiments.small import DOCUMENTS, SHAPES, small
+from experiments.quick_data import DOCUMENTS, SHAPES, quick_data
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_papers_are_found_by_number_and_by_folder():
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_made_data_stand_in_for_every_set(no_data, name):
-    views = small(name, None, False) if "-" not in name else small(name, _absent, False)
+    views = quick_data(name, None, False) if "-" not in name else quick_data(name, _absent, False)
     assert list(views.names) == SHAPES[name][1]
     assert len(np.unique(views.labels)) == SHAPES[name][0]
 
@@ -63,7 +63,7 @@ def _absent():
 
 
 def test_small_data_have_documents_of_all_classes_and_a_split(no_data):
-    views, is_test = small("wikipedia", None, True)
+    views, is_test = quick_data("wikipedia", None, True)
     assert len(views) <= DOCUMENTS
     assert 0 < is_test.sum() < len(views)
     assert len(np.unique(views.labels[np.flatnonzero(is_test)])) == 10

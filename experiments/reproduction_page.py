@@ -1,6 +1,6 @@
-"""The table in docs/reproduction.md: the papers' main numbers, published and ours.
+"""The table of docs/reproduction.md: the main numbers of all papers, published and ours.
 
-It is made of the same files as the papers' pages, so it cannot say anything else than they do.
+It is made from the same files as the papers' own pages.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
+from coview.compare import Results
+from experiments.csv_files import Published, read_published, read_results
 from experiments.paper import HERE, Column, folder_of, load_paper
-from experiments.records import read_published, read_results
-from experiments.tables import Filled, difference, fill, scale
+from experiments.paper_tables import FilledTable, difference, fill
 
 PAGE = HERE.parent / "docs" / "reproduction.md"
 BEGIN, END = "<!-- made by `python -m experiments summary` -->", "<!-- to here -->"
@@ -22,16 +21,16 @@ BEGIN, END = "<!-- made by `python -m experiments summary` -->", "<!-- to here -
 
 @dataclass(frozen=True)
 class Claim:
-    """A line: a model of a table, in one of the ways it was measured, beside a simple rival.
+    """One line: a model of a table, in one of the ways it was measured, beside a simple rival.
 
     Parameters
     ----------
     paper, table, row, variant : str
         Number of the paper, title of the table in its spec, row, and line of the row.
     rival : str, default=""
-        The row of a simple method in the same table.
+        Row of a simple method in the same table.
     columns : sequence of str, default=()
-        Titles of the columns; by default all that have a published number.
+        Titles of the columns; by default all with a published number.
     """
 
     paper: str
@@ -74,34 +73,36 @@ HEADER = "| paper | table | model | how | columns | published | ours | | simple 
 
 
 def write_summary() -> None:
-    """Put the table into the page anew."""
-    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    """Write the table into the page."""
+    PAGE.write_text(updated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def renewed(text: str) -> str:
-    """The text of the page with the table as it is now."""
+def updated(text: str) -> str:
+    """Return the text of the page with the present table between its marks."""
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)
     return f"{before}{BEGIN}\n\n{summary()}\n\n{END}{after}"
 
 
 def summary() -> str:
-    """The table."""
+    """Return the table in Markdown."""
     return "\n".join([HEADER, "| --- " * 9 + "|", *(_line(claim) for claim in CLAIMS)])
 
 
 def _line(claim: Claim) -> str:
     filled = _filled(claim.paper, claim.table)
     columns = [c for c in filled.table.columns if _wanted(claim, filled, c)]
-    # of "-0.12 (0.3) ✗" the mark
+    # the mark at the end of "-0.12 (0.3) ✗"
     marks = [difference(filled, claim.row, claim.variant, c)[-1:] for c in columns]
     cells = [
         f"[{claim.paper}](../experiments/{folder_of(claim.paper).name}/README.md)",
         claim.table.split(":")[0],
         claim.row,
         claim.variant,
-        " / ".join(c.title or c.name for c in columns),
-        " / ".join(_number(filled, filled.published[claim.row, c.name].value) for c in columns),
+        " / ".join(c.shown_title for c in columns),
+        " / ".join(
+            _number(filled, filled.published[claim.row, c.name].value or 0.0) for c in columns
+        ),
         _ours(filled, claim.row, claim.variant, columns),
         "".join(marks),
         f"{claim.rival}: {_ours(filled, claim.rival, claim.variant, columns)}",
@@ -110,7 +111,7 @@ def _line(claim: Claim) -> str:
 
 
 @cache
-def _filled(number: str, title: str) -> Filled:
+def _filled(number: str, title: str) -> FilledTable:
     folder = folder_of(number)
     table = next(t for t in load_paper(folder).tables if t.title == title)
     results, published = _records(folder)
@@ -118,23 +119,21 @@ def _filled(number: str, title: str) -> Filled:
 
 
 @cache
-def _records(folder: Path):
+def _records(folder: Path) -> tuple[Results, Published]:
     return read_results(folder / "results.csv"), read_published(folder / "published.csv")
 
 
-def _wanted(claim: Claim, filled: Filled, column: Column) -> bool:
-    number = filled.published.get((claim.row, column.name))
-    known = number is not None and number.value is not None
-    return known and (not claim.columns or (column.title or column.name) in claim.columns)
+def _wanted(claim: Claim, filled: FilledTable, column: Column) -> bool:
+    wanted = not claim.columns or column.shown_title in claim.columns
+    return wanted and filled.has_published(claim.row, column)
 
 
-def _ours(filled: Filled, row: str, variant: str, columns: Sequence[Column]) -> str:
+def _ours(filled: FilledTable, row: str, variant: str, columns: Sequence[Column]) -> str:
     found = [
-        scale(c, filled.table) * np.mean(list(filled.measured[row, variant, c.name].values()))
-        for c in columns
+        filled.style.scale(c.metric) * filled.measured[row, variant, c.name].mean for c in columns
     ]
     return " / ".join(_number(filled, value) for value in found)
 
 
-def _number(filled: Filled, value: float) -> str:
+def _number(filled: FilledTable, value: float) -> str:
     return f"{value:.{1 if filled.table.percent else 3}f}"
