@@ -1,4 +1,4 @@
-"""Paper 000: clustering with views that agree on similarities (Jiang et al., 2012)."""
+"""Paper 000: clustering with views that agree on similarities, CoPLSA (Jiang et al., 2012)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TO_THE_LETTER = {
 
 
 def _published(start: Mapping[str, Any], k_means: Mapping[str, Any]) -> list[Entry]:
-    """The rows of Table 1."""
+    """Return the rows of Table 1."""
     return [
         Entry("kmeans", "K-means+BOVF", k_means, views=[BEST]),
         Entry("kmeans", "K-means+CTVF", k_means, views=TWO),
@@ -54,7 +54,7 @@ def _published(start: Mapping[str, Any], k_means: Mapping[str, Any]) -> list[Ent
 
 
 def _ours(start: Mapping[str, Any]) -> list[Entry]:
-    """What the paper does not have: the other views, the mean of views, strong baselines."""
+    """Return what the paper does not have: other views, the mean of views, strong baselines."""
     return [
         Entry("plsa", "PLSA, English", start, views=["en"]),
         Entry("plsa", "PLSA, French", start, views=["fr"]),
@@ -73,7 +73,7 @@ def _ours(start: Mapping[str, Any]) -> list[Entry]:
 
 
 def plans(quick: bool) -> dict[str, Plan]:
-    """Random starts as in the paper, our starts, and the strength of Fig. 2."""
+    """Return the plans: random starts as in the paper, our starts, the strengths of Fig. 2."""
     random, raw = {"init": "random"}, {"features": "raw", "n_init": 1}
     extra = [
         Entry("pairwise", LITERAL, {**random, **TO_THE_LETTER}, views=TWO),
@@ -98,7 +98,7 @@ def _strengths(strengths: Sequence[float], seeds: int) -> Plan:
 
 
 def best_by_labels(results: Results) -> Results:
-    """One more row: the view of three whose PLSA has the best mean accuracy. An oracle."""
+    """Add an oracle: the one of three views whose PLSA has the best mean accuracy."""
     single = ("PLSA+BOVF", "PLSA, English", "PLSA, French")
     found: list = []
     for plan in ("random", "ours"):
@@ -152,7 +152,7 @@ def _strength_table(metric: str, title: str) -> Table:
 
 
 def draw_strengths(results: Results, path: Path) -> None:
-    """Fig. 2: accuracy and NMI against the strength."""
+    """Draw Fig. 2: accuracy and NMI against the strength."""
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(1, 2, figsize=(10.0, 2.9))

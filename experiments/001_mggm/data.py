@@ -1,16 +1,16 @@
-"""Views of the shape of NUS-WIDE-Object, for the times of Fig. 8 of paper 001."""
+"""Generated views of the shape of NUS-WIDE-Object, for the times of Fig. 8 of paper 001."""
 
 from __future__ import annotations
 
 from coview.datasets import make_views
 from coview.views.container import Views
 
-COLUMNS = {"colour": 226, "edges": 74, "texture": 129}
+COLUMNS = {"color": 226, "edges": 74, "texture": 129}
 CLASSES = 31
 
 
 def nus_shape(n_docs: int) -> Views:
-    """Generated documents in 31 classes: three views of 226, 74 and 129 columns, nearly dense."""
+    """Generate documents in 31 classes: three views of 226, 74 and 129 columns, nearly dense."""
     lengths = {name: 5.0 * width for name, width in COLUMNS.items()}
     return make_views(
         n_docs,

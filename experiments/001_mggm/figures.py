@@ -1,4 +1,4 @@
-"""The figures of paper 001, from results.csv."""
+"""Figures of paper 001, from results.csv."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ METRICS = ("accuracy", "nmi_max")
 def sensitivity(
     plan: str, x: str, names: Sequence[str], metrics: Sequence[str] = METRICS
 ) -> Callable[[Results, Path], None]:
-    """A function that draws measures against a parameter: a row a measure, a column a data set."""
+    """Return a function that draws metrics (rows) against a parameter on data sets (columns)."""
 
     def draw(results: Results, path: Path) -> None:
         from matplotlib import pyplot
@@ -35,13 +35,13 @@ def sensitivity(
 
 
 def time(results: Results, path: Path) -> None:
-    """Seconds against documents."""
+    """Draw seconds against documents."""
     display = TimeDisplay.from_results(results.where(plan="time"))
     _finish(display, display.figure_, path)
 
 
 def _finish(display: Any, figure: Any, path: Path) -> None:
-    """Inner panels go without the titles of axes that the outer ones have; all keep their scale."""
+    """Remove titles of axes inside the grid of panels, and save the figure."""
     from matplotlib import pyplot
 
     for ax in figure.axes:

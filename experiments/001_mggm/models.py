@@ -1,4 +1,4 @@
-"""What paper 001 compares with and coview has not as such: MGGM with the graph of one view."""
+"""A model of paper 001 that coview does not have: MGGM with the graph of one view."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from coview import MGGM
 
 
 def one_graph(n_components: int, random_state: Any = None, *, view: str, **params: Any) -> Any:
-    """MGGM smoothed over the graph of one view (the paper's MGGM_SV); all views are modelled."""
+    """Return MGGM smoothed over the graph of one view (MGGM_SV); all views are modeled."""
     model = _OneGraph(n_components, random_state=random_state, **params)
     model.graph_view = view
     return model

@@ -1,7 +1,7 @@
-"""What is run for paper 001: which models, on which data, with how many seeds.
+"""Plans of paper 001: which models are run on which data, with how many seeds.
 
-Table 2 is measured twice: with what the papers say ("paper") and with our defaults ("defaults").
-How many seeds a model gets goes by what it costs and how much it varies.
+Table 2 is measured twice: with the settings of the papers ("paper") and with our defaults
+("defaults"). The number of seeds of a model depends on its cost and on how much it varies.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CAI = {
 }
 RAW = {"features": "raw", "n_init": 1}
 
-# how many: more where runs differ more, fewer where they are dear
+# Number of seeds: more where runs differ more, fewer where they are expensive.
 KINDS = ("paper", "LTM", "one graph", "defaults", "defaults, others", "spectral", "co-regularised")
 SEEDS = {
     MFEAT: dict(zip(KINDS, (10, 5, 3, 10, 5, 10, 2), strict=True)),
@@ -60,7 +60,7 @@ CONCAT_SCALED = "ConcatLTM, views divided by their maximum"
 
 
 def _mggm(name: str, **changes: Any) -> dict[str, Any]:
-    """MGGM with the paper's numbers, on the values as they are, from ConcatLTM."""
+    """Return MGGM's parameters as in the paper: values as they are, ConcatLTM start."""
     topics, strength, exponent = SETTINGS[name]
     found = {
         "n_feature_topics": topics,
@@ -78,7 +78,7 @@ def _as_they_are(name: str) -> dict[str, Any]:
 
 
 def _paper(name: str) -> list[Entry]:
-    """Table 2 with what the paper, and those it builds on, say."""
+    """Return Table 2 with the settings of the paper and of those it builds on."""
     random = {"init": "random", "scaling": None}
     topics = {"n_feature_topics": SETTINGS[name][0]}
     return [
@@ -92,7 +92,7 @@ def _paper(name: str) -> list[Entry]:
 
 
 def _ltm() -> list[Entry]:
-    """LTM as its authors run it: the best of ten starts."""
+    """Return LTM as its authors run it: the best of ten starts."""
     return [
         Entry("ltm-best", "LTM", CAI, oracle=True),
         Entry("ltm-best", HONEST["LTM"], CAI),
@@ -125,7 +125,7 @@ def _others() -> list[Entry]:
 
 
 def plans(quick: bool) -> dict[str, Plan]:
-    """All runs of the paper; `quick` keeps one seed and little of each grid."""
+    """Return all plans of the paper; `quick` keeps one seed and little of each grid."""
     found: dict[str, Plan] = {}
     for name in DATA:
         found |= _table_2(name)
@@ -150,7 +150,7 @@ def _table_2(name: str) -> dict[str, Plan]:
 
 
 def _shortened(plan: Plan) -> Plan:
-    """One seed, one value of each parameter, few iterations, none of the dearest models."""
+    """Keep one seed, one value of each parameter, few iterations; drop the slowest models."""
     models = [_cheap(m) for m in plan.models if m.name not in ("ltm-best", "mvc", "coreg-centroid")]
     models = models[:1] if models[0].name == "one-graph" else models
     data = [d for d in plan.datasets if d.options.get("n_docs", 0) <= min(SIZES)]
@@ -184,20 +184,20 @@ def _figures() -> dict[str, Plan]:
 
 
 def _grid(name: str, seeds: int, params: dict | None = None, **grid: Sequence) -> Plan:
-    """MGGM with our scaling, weights and strength from the paper's start; one thing varied."""
+    """Vary one thing: MGGM with our scaling, weights and strength from the paper's start."""
     entry = Entry("mggm", "MGGM", {"init": "ltm", **(params or {})}, grid=grid)
     return Plan([DATA[name]], [entry], seeds=seeds)
 
 
 def _starts(name: str, seeds: int) -> Plan:
-    """Fig. 7."""
+    """Compare the starts of Fig. 7."""
     starts = {"ConcatLTM start": "ltm", "random start": "random", AUTO: "auto"}
     models = [Entry("mggm", label, {"init": init}) for label, init in starts.items()]
     return Plan([DATA[name]], models, seeds=seeds)
 
 
 def _left_open() -> Plan:
-    """What the paper does not say, on mfeat: scaling, stopping, read-out, start."""
+    """Try what the paper does not say, on mfeat: scaling, stopping, read-out, start."""
     here = [
         Entry("ltm", "LTM of pix", CAI, views=["pix"]),
         Entry("ltm", "LTM of pix, argmax", {**CAI, "assign": "argmax"}, views=["pix"]),
@@ -217,7 +217,7 @@ def _left_open() -> Plan:
 
 
 def _time() -> Plan:
-    """Fig. 8: 20 iterations from a random start, the graphs included."""
+    """Measure the times of Fig. 8: 20 iterations from a random start, with the graphs."""
     data = [Data("nus-shape", f"{n:,} documents", {"n_docs": n}, steps=["l1"]) for n in SIZES]
     same = {"init": "random", "max_iter": 20, "tol": 0.0, "assign": "argmax"}
     models = [Entry("mggm", "MGGM", same), Entry("mvplsa", "MVPLSA", same)]

@@ -104,7 +104,7 @@ def _time() -> Table:
         percent=False,
         digits=1,
         note="20 iterations from a random start with 31 topics and 20 feature topics, on one core "
-        "of a shared machine, the search for neighbours included; generated data of the shape of "
+        "of a shared machine, the search for neighbors included; generated data of the shape of "
         "NUS-WIDE-Object.",
     )
 
@@ -127,13 +127,13 @@ FIGURES = [
     ),
     Figure(
         "fig5.png",
-        "Fig. 5: the strength of the graph (the paper's lambda_1; at 1 the neighbours weigh as "
+        "Fig. 5: the strength of the graph (the paper's lambda_1; at 1 the neighbors weigh as "
         "much as a document's own counts) and the exponent (lambda_2).",
         _draw("strength", "strength", ALL),
     ),
     Figure(
         "fig6.png",
-        "Fig. 6: the number of neighbours (the paper's p).",
+        "Fig. 6: the number of neighbors (the paper's p).",
         _draw("neighbours", "n_neighbors", ALL),
     ),
     Figure("fig8.png", "Fig. 8: seconds against documents.", _figures.time),
@@ -141,7 +141,7 @@ FIGURES = [
 
 
 def derive(results: Results) -> Results:
-    """MGGM_SV: on each data set the graph with the best mean accuracy, chosen with the labels."""
+    """Add MGGM_SV: on each data set the graph with the best mean accuracy, an oracle."""
     found: list = []
     for name, labels in _plans.GRAPHS.items():
         own = results.where(dataset=name, label=labels)

@@ -10,15 +10,15 @@ from coview import VotedPLSA
 
 
 class FirstStage(VotedPLSA):
-    """VotedPLSA as far as the vote.
+    """VotedPLSA up to the vote.
 
     Attributes
     ----------
     labels_ : ndarray of int of shape (documents,)
-        The cluster of documents assigned by vote. Each of the others is a cluster of its own, so
+        Clusters of the documents assigned by vote. Each of the others is a cluster of its own, so
         that the purity of those assigned follows from the purity of all.
     objective_ : float
-        The share of documents assigned: the harness keeps it.
+        Share of documents assigned: comparisons record the objective.
     """
 
     def fit(self, X: Any, y: Any = None):

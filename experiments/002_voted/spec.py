@@ -1,4 +1,4 @@
-"""Paper 002: views that vote, and a PLSA of all that goes on from there (Kim et al., 2010)."""
+"""Paper 002: clustering by a vote of the views and a PLSA of all of them (Kim et al., 2010)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from experiments.paper import Column, Paper, Table
 
-from coview.compare import Data, Entry, Plan, Results
+from coview.compare import Data, Entry, Plan, Results, Run
 
 _models = import_module("experiments.002_voted.models")
 
@@ -41,18 +41,18 @@ def _clusterers(start: Mapping[str, Any]) -> list[Entry]:
 
 
 def plans(quick: bool) -> dict[str, Plan]:
-    """Random starts as in the paper, and ours."""
+    """Return the plans: random starts as in the paper, and ours."""
     return {
         "random": Plan([REUTERS], _clusterers({"init": "random"}), seeds=1 if quick else 20),
         "ours": Plan([REUTERS], _clusterers({}), seeds=1 if quick else 20),
     }
 
 
-# -- what is made of the runs ----------------------------------------------------------------------
+# -- derived rows ----------------------------------------------------------------------------------
 
 
 def derive(results: Results) -> Results:
-    """Table 1 from the runs of the first stage, and the best single view by the labels."""
+    """Compute Table 1 from the runs of the first stage, and add the best single view."""
     runs = [_first_stage(run) if run.model == "first-stage" else run for run in results.runs]
     best: list = []
     for plan in ("random", "ours"):
@@ -61,12 +61,12 @@ def derive(results: Results) -> Results:
     return replace(results, runs=(*runs, *best))
 
 
-def _first_stage(run):
-    """Share and purity of the documents assigned by vote: see `models.FirstStage`."""
+def _first_stage(run: Run) -> Run:
+    """Return a run with share and purity of the documents assigned by vote: see `FirstStage`."""
     if run.error:
         return run
     share = run.values[""]["objective"]
-    # a document that is its own cluster is pure
+    # A document that is a cluster of its own is pure.
     purity = (run.values[""]["purity"] - (1 - share)) / share if share else float("nan")
     return replace(run, values={"": {"preassigned": share, "purity": purity}})
 

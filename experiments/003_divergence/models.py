@@ -1,4 +1,4 @@
-"""What the searches of paper 003 are held against, and documents on which strengths are tried."""
+"""The random baseline of paper 003, and the documents on which strengths are tried."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coview.views.container import Views
 
 
 class RandomOrder(BaseEstimator):
-    """Answers in random order: what a search that knows nothing gets."""
+    """A search that returns answers in random order."""
 
     def __init__(self, n_components: int = 10, random_state: Any = None):
         self.n_components = n_components
@@ -29,6 +29,6 @@ class RandomOrder(BaseEstimator):
 
 
 def wikipedia_training() -> Views:
-    """The documents that the publisher gives for training."""
+    """Load the publisher's training documents."""
     views, is_test = load_wikipedia(return_split=True)
     return views[np.flatnonzero(~is_test)]

@@ -17,7 +17,7 @@ IMAGE, TEXT = "image_sift128", "text_words"
 TOPICS = 100  # as in the paper
 COMMON: dict[str, Any] = {"init": "kmeans", "max_iter": 60}
 LABELS = {"skl": "sKL coPLSA", "l2": "l2 coPLSA", "l1": "l1 coPLSA"}
-# tried on a part of the training documents, as in the paper; the tables have the best of each
+# Tried on a part of the training documents, as in the paper; the tables use the best of each.
 TRIED = {"skl": (0.01, 0.1, 1.0, 10.0), "l2": (0.1, 1.0, 10.0, 100.0), "l1": (0.01, 0.1, 0.3, 0.9)}
 CHOSEN = {"skl": 0.1, "l2": 10.0, "l1": 0.3}
 LEAK = ", joint fold-in (leaks)"
@@ -30,7 +30,7 @@ def _coplsa(divergence: str, **more: Any) -> Entry:
 
 
 def _main() -> Plan:
-    """Table 1: the publisher's split, both spaces, both ways to fold in."""
+    """Return the plan of Table 1: the publisher's split, both spaces, both ways to fold in."""
     models = [
         Entry("scm", "SCM", n_components=10),
         Entry("link", "Link PLSA", COMMON),
@@ -50,7 +50,7 @@ def _main() -> Plan:
 
 
 def _strengths() -> Plan:
-    """Which strength: three quarters of the training documents search the last quarter."""
+    """Try strengths: fit three quarters of the training documents, search the last quarter."""
     models = [
         Entry(
             *("divergence", LABELS[divergence], {**COMMON, "divergence": divergence}),
@@ -69,7 +69,7 @@ def _strengths() -> Plan:
 
 
 def _what_matters() -> Plan:
-    """One thing changed at a time; no joint fold-in."""
+    """Change one thing at a time; without joint fold-in."""
     skl = _coplsa("skl").params
     models = [
         Entry("link", "Link PLSA, images not scaled", {**COMMON, "scaling": None}),
@@ -82,13 +82,13 @@ def _what_matters() -> Plan:
 
 
 def plans(quick: bool) -> dict[str, Plan]:
-    """The choice of the strengths, and Table 1."""
+    """Return the plans: the choice of the strengths, Table 1, and what matters."""
     found = {"strengths": _strengths(), "main": _main(), "what matters": _what_matters()}
     return {n: _shortened(plan) for n, plan in found.items()} if quick else found
 
 
 def _shortened(plan: Plan) -> Plan:
-    """One seed, few topics, few iterations, and of a grid the first value."""
+    """Keep one seed, few topics, few iterations, and the first value of each grid."""
     models = [
         Entry(
             m.name,

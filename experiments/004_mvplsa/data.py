@@ -11,7 +11,7 @@ PARTS = 4
 
 
 def newsgv4_split(view: int = 1, parts: int = PARTS, seed: int = 0) -> Views:
-    """One view of NewsGv4 with its columns dealt out at random into views of the same size."""
+    """Load one view of NewsGv4, its columns divided at random into views of the same size."""
     whole = load_newsgv4()
     matrix = whole[f"view{view}"]
     columns = np.array_split(np.random.default_rng(seed).permutation(matrix.shape[1]), parts)

@@ -11,12 +11,12 @@ from experiments.paper import HERE
 from coview.compare import Results, Run
 
 _plans = import_module("experiments.004_mvplsa.plans")
-SHOWN = ["MVPLSA", "NBC_E", "Label spreading", "CoTr_E"]  # in all panels in the same colours
+SHOWN = ["MVPLSA", "NBC_E", "Label spreading", "CoTr_E"]  # in all panels in the same colors
 UNIFORM = ["uniform", "uniform, posts", "uniform, dear"]
 
 
 def label_rates(results: Results, path: Path) -> None:
-    """Accuracy against the share of labelled documents, uniform sampling."""
+    """Draw accuracy against the share of labeled documents, uniform sampling."""
     from coview.plot import LabelShareDisplay
 
     figure, axes = _panels(2, 2)
@@ -50,14 +50,14 @@ def _published(name: str) -> Results:
 
 
 def _bare(results: Results) -> Results:
-    """Without parameters and settings: one line for each label."""
+    """Return runs without parameters and settings: one line for each label."""
     kept = ("dataset", "model", "label", "seed", "rate", "values")
     runs = [{n: getattr(run, n) for n in kept} for run in results.runs]
     return Results(tuple(Run(params={}, **run) for run in runs))
 
 
 def feature_topics(results: Results, path: Path) -> None:
-    """Figure 3: accuracy against the number of feature topics at 5 % labels."""
+    """Draw Figure 3: accuracy against the number of feature topics at 5 % labels."""
     from coview.plot import SensitivityDisplay
 
     if not len(results.where(plan="feature topics")):

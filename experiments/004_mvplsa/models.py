@@ -1,4 +1,4 @@
-"""What paper 004 compares with and coview has not as such: made of coview's parts.
+"""Models of paper 004 that coview does not have, made of coview's parts.
 
 * one view of co-training (CoTr_V1, CoTr_V2): the ensemble is coview's `CoTraining`;
 * MVPLSA with the start of Algorithm 1 to the letter;
@@ -26,7 +26,7 @@ from coview.views.container import Views
 
 
 def cotraining_view(n_components: int, random_state: Any = None, *, view: int, **params: Any):
-    """Co-training read from one of its views, counted from 1 in the order of the data."""
+    """Return co-training read from one of its views, counted from 1 in the order of the data."""
     return _CoTrainingView(view, CoTraining(random_state=random_state, **params))
 
 
@@ -47,7 +47,7 @@ class _CoTrainingView(BaseEstimator):
 
 
 def mvplsa_from_mvc(n_components: int, random_state: Any = None, **params: Any):
-    """MVPLSA whose mixtures begin at the clusters of MVC, smoothed."""
+    """Return MVPLSA that starts from the clusters of MVC, smoothed."""
     return _FromMVC(MVPLSA(n_components, random_state=random_state, **params))
 
 
@@ -63,15 +63,15 @@ class _FromMVC(BaseEstimator):
 
 
 def label_spreading(n_components: int, random_state: Any = None, **params: Any):
-    """Labels that spread over the graph of neighbours of all views side by side."""
+    """Return label spreading over the nearest-neighbor graph of all views side by side."""
     return _LabelSpreading(**params)
 
 
 class _LabelSpreading(BaseEstimator):
     """F = (I - a S)^-1 Y with S = D^-1/2 U D^-1/2, U the graph of `SpectralConcat`.
 
-    Each class is then scaled to its share of the labels, or a class with few labels would lose
-    everywhere (class mass normalization, Zhu et al., 2003).
+    Each class is then scaled to its share of the labels; otherwise a class with few labels would
+    hardly be predicted (class mass normalization, Zhu et al., 2003).
     """
 
     def __init__(self, alpha: float = 0.9, n_neighbors: int = 20, class_mass: bool = True):
@@ -92,14 +92,14 @@ class _LabelSpreading(BaseEstimator):
         return self
 
     def predict_proba(self, views: Views) -> np.ndarray:
-        raise NotImplementedError("Label spreading places the documents of the fit alone.")
+        raise NotImplementedError("Label spreading classifies only the documents of the fit.")
 
 
 class MVPLSAToTheLetter(MVPLSA):
     """MVPLSA with the start of Algorithm 1: feature topics and their links at random.
 
-    coview makes feature topics from the words of the mixtures it starts from, which are then no
-    longer left behind by topics that know nothing.
+    coview's own start makes the feature topics from the initial mixtures, so that uninformative
+    topics do not destroy these.
     """
 
     def _problem(self, data, start, rng):

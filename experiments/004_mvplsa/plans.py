@@ -1,4 +1,4 @@
-"""What is run for paper 004: which models, on which data, with which labels given."""
+"""Plans of paper 004: which models are run on which data, with which labels given."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEFAULTS, LETTER = "MVPLSA, our defaults", "MVPLSA, to the letter"
 LISTED = "MVPLSA, links in one direction"
 TOPICS = {"Cornell": (2, 4, 8, 12, 16, 20, 24), "NewsGv2": (8, 16, 32, 64, 128, 256, 512)}
 
-# what the paper leaves open, one thing changed at a time
+# What the paper leaves open, one thing changed at a time.
 CHANGES: dict[str, dict] = {
     "as in the tables": {},
     "150 iterations": {"tol": 0.0},
@@ -48,7 +48,7 @@ STEPS = {
 
 
 def _as_in_paper(name: str) -> dict:
-    """Counts are added up as they are (Eq. 17): every view has the weight one."""
+    """Return parameters as in the paper: counts are added up (Eq. 17), every view has weight 1."""
     return {**START, "view_weights": [1] * len(VIEWS[name])}
 
 
@@ -104,7 +104,7 @@ def _letter(name: str) -> Entry:
 
 
 def plans(quick: bool) -> dict[str, Plan]:
-    """All runs of the paper; `quick` keeps one seed, one rate and two data sets."""
+    """Return all plans of the paper; `quick` keeps one seed, one rate and two data sets."""
     pages, posts = (WEBKB[:1], NEWS[:1]) if quick else (WEBKB, NEWS)
     found = {
         "uniform": _classify([*_main(pages), *_more(pages)], "uniform", 20),
@@ -127,7 +127,7 @@ def plans(quick: bool) -> dict[str, Plan]:
 
 
 def _shortened(plan: Plan) -> Plan:
-    """One seed; 5 % labels, since of a few documents 1 % are none."""
+    """Keep one seed and 5 % labels, since 1 % of a few documents are none."""
     one = [replace(m, grid={n: v[:1] for n, v in m.grid.items()}) for m in plan.models]
     return replace(plan, models=one, seeds=1, label_rates=[0.05] if plan.label_rates else [])
 
@@ -137,7 +137,7 @@ def _main(names: Sequence[str]) -> list[Entry]:
 
 
 def _more(names: Sequence[str]) -> list[Entry]:
-    """What takes seconds a run on the posts."""
+    """Return the models that take seconds a run on the posts."""
     found = [entry for name in names for entry in (*_dual(name), _defaults(name))]
     return found + [_letter(name) for name in names if name in WEBKB]
 
@@ -155,7 +155,7 @@ def _classify(models: list[Entry], sampling: str, n_seeds: int, rates=RATES) -> 
 
 
 def _one_direction(sampling: str) -> Plan:
-    """MVPLSA on the links as the publisher lists them: a page that links to nothing has none."""
+    """Run MVPLSA on the links as listed: a page that links to nothing has none."""
     data = [
         replace(DATA[n], label=f"{n}, listed", options={**DATA[n].options, "links": "listed"})
         for n in WEBKB
@@ -168,7 +168,7 @@ def _one_direction(sampling: str) -> Plan:
 
 
 def _clusters(names: Sequence[str]) -> Plan:
-    """Figure 2. The paper's MVPLSA starts from the clusters of MVC."""
+    """Cluster as in Figure 2. The paper's MVPLSA starts from the clusters of MVC."""
     models = [entry for name in names for entry in _clusterers(name)]
     return Plan([DATA[name] for name in names], models, seeds=5)
 
@@ -189,7 +189,7 @@ def _clusterers(name: str) -> list[Entry]:
 
 
 def _feature_topics() -> Plan:
-    """Figure 3, at the rate 0.05."""
+    """Vary the number of feature topics as in Figure 3, at the rate 0.05."""
     models = [
         Entry(
             *("mvplsa", "MVPLSA", _as_in_paper(name)),
@@ -202,7 +202,7 @@ def _feature_topics() -> Plan:
 
 
 def _parts() -> Plan:
-    """Table 5: a view of NewsGv4 cut into four views, at the rate 0.01."""
+    """Run Table 5: a view of NewsGv4 cut into four views, at the rate 0.01."""
     data = [Data("newsgv4-parts", f"View {i}", {"view": i}) for i in (1, 2, 3, 4)]
     params = {**START, "view_weights": [1] * 4}
     models = [
@@ -214,7 +214,7 @@ def _parts() -> Plan:
 
 
 def _what_matters() -> Plan:
-    """MVPLSA on Cornell, Washington and NewsGv2 at 3 %, with other settings."""
+    """Run MVPLSA on Cornell, Washington and NewsGv2 at 3 %, with other settings."""
     names = (*WEBKB, "NewsGv2")
     data = [DATA[name] for name in names]
     models = [
@@ -222,20 +222,20 @@ def _what_matters() -> Plan:
         for name in names
         for label, change in CHANGES.items()
     ]
-    for own, name, label in _other_data():
+    for own, name, label in other_data():
         data.append(own)
         models.append(Entry("mvplsa", label, _mvplsa(name).params, datasets=[own.label]))
     return Plan(data, models, task="classify", seeds=10, label_rates=[0.03])
 
 
 def _more_labels() -> Plan:
-    """Where MVPLSA arrives on the pages when labels no longer lack: what the data allow."""
+    """Run with many labels on the pages, to see what the data allow."""
     models = [e for n in WEBKB for e in (_mvplsa(n), _link(n), *_naive_bayes(n)[::2])]
     return _classify(models, "uniform", 10, MORE_RATES)
 
 
-def _other_data() -> list[tuple[Data, str, str]]:
-    """The same data weighted otherwise: (data, name, label)."""
+def other_data() -> list[tuple[Data, str, str]]:
+    """Return the same data with other weights: (data, name, label)."""
     pages = [
         (Data(DATA[n].name, f"{n}, {label}", DATA[n].options, steps=steps), n, label)
         for n in WEBKB

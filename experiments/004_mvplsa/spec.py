@@ -9,7 +9,7 @@ from importlib import import_module
 import numpy as np
 from experiments.paper import Column, Figure, Paper, Table
 
-from coview.compare import Results
+from coview.compare import Results, Run
 
 _models = import_module("experiments.004_mvplsa.models")
 _data = import_module("experiments.004_mvplsa.data")
@@ -47,7 +47,7 @@ ALL = ", all documents"
 
 
 def _of_pages(rates: Sequence[float], **where: str) -> list[Column]:
-    """Cornell and Washington side by side."""
+    """Return columns of Cornell and Washington side by side."""
     return [
         Column(
             f"{name} r={rate:.2f}",
@@ -62,14 +62,14 @@ def _of_pages(rates: Sequence[float], **where: str) -> list[Column]:
 def _all_documents() -> Table:
     return Table(
         "Table 3",
-        "Table 3, Cornell and Washington, with the labelled documents counted",
+        "Table 3, Cornell and Washington, with the labeled documents counted",
         _of_pages(_plans.RATES),
         {sampling: {"plan": f"{sampling}{ALL}"} for sampling in SAMPLINGS},
         only=("MVPLSA",),
         also=(_plans.LETTER, "LinkPLSA"),
         model="MVPLSA",
         n_published=20,
-        note="The paper's Eq. 19 divides by the number of documents and does not set the labelled "
+        note="The paper's Eq. 19 divides by the number of documents and does not set the labeled "
         "ones apart. To the letter they count, as right. The other tables leave them out.",
     )
 
@@ -95,9 +95,9 @@ def _feature_topics(name: str) -> Table:
 
 def _what_matters() -> Table:
     found = {name: [name] for name in (*_plans.WEBKB, "NewsGv2")}
-    for data, name, _ in _plans._other_data():
+    for data, name, _ in _plans.other_data():
         found[name].append(data.label)
-    rows = [*_plans.CHANGES, *dict.fromkeys(label for _, _, label in _plans._other_data())]
+    rows = [*_plans.CHANGES, *dict.fromkeys(label for _, _, label in _plans.other_data())]
     return Table(
         "what matters",
         "What matters, 3 % labels, uniform",
@@ -139,19 +139,19 @@ TABLES = [
 
 
 def derive(results: Results) -> Results:
-    """Rows that are made of others."""
+    """Add rows that are made from others."""
     return _k_means_rows(_with_all_documents(results))
 
 
 def _with_all_documents(results: Results) -> Results:
-    """Runs on the pages once more, with the labelled documents counted as right."""
+    """Add runs on the pages with the labeled documents counted as right."""
     labels = ("MVPLSA", _plans.LETTER, "LinkPLSA")
     own = results.where(plan=list(SAMPLINGS), dataset=list(_plans.WEBKB), label=labels)
     runs = [_counting_all(run) for run in own.runs if not run.error]
     return replace(results, runs=(*results.runs, *runs))
 
 
-def _counting_all(run):
+def _counting_all(run: Run) -> Run:
     share = run.values[""]["labeled"] / run.documents
     accuracy = share + (1 - share) * run.values[""]["accuracy"]
     settings = {**run.settings, "plan": f"{run.settings['plan']}{ALL}"}
@@ -159,7 +159,7 @@ def _counting_all(run):
 
 
 def _k_means_rows(results: Results) -> Results:
-    """The paper's best view, chosen with the labels, and the mean of the views, seed by seed."""
+    """Add the best view, chosen with the labels, and the mean of the views, seed by seed."""
     views = [label for label in results.labels if label.startswith("Kmeans_V")]
     return _mean_of(results, views).best_of(views, "Kmeans_Best", metric="nmi_mean")
 

@@ -1,7 +1,9 @@
-"""Importers: the publishers' own archives become views folders.
+"""Importers of the papers' data sets: from the publisher's archive to a views folder.
 
 Each `import_<name>(archive, out)` reads what the publisher offers (an archive, or a folder with its
-files already unpacked), writes a views folder with checksums and returns the views.
+unpacked files), writes a views folder with checksums and returns the views. `import_dataset` finds
+the importer by name. `archives` reads archives safely, `matfiles` and `matlab` read MATLAB files,
+`words` counts words, `writing` writes the folder; every other module is a publisher's format.
 """
 
 import os
@@ -60,7 +62,7 @@ def import_dataset(
     Parameters
     ----------
     name : str
-        A key of `DATASETS`; one that is built from another imports that one.
+        A key of `DATASETS`; for one that is built from another, that one is imported.
     archive : path
         The archive, or a folder with its files.
     out : path, optional
@@ -75,7 +77,7 @@ def import_dataset(
     -------
     views : Views
     folder : Path
-        Where it was written.
+        The folder that was written.
 
     Examples
     --------
@@ -96,7 +98,7 @@ def import_dataset(
 
 
 def differences(name: str, views: Views) -> list[str]:
-    """What is not as the registry says: the number of documents, views and their columns.
+    """Return differences to the registry: number of documents, views and their columns.
 
     >>> differences("mfeat", Views({"pix": [[1, 2]]}))[0]
     '1 document, expected 2,000'

@@ -1,9 +1,9 @@
-"""Members of an archive, read one by one in memory: nothing of it is ever written to disk.
+"""Members of an archive, read one by one in memory; nothing is extracted to disk.
 
-An archive from the net may lie about everything. What is counted here are the bytes that really
-come out of it, while they come, and the first one beyond a limit ends the reading. Names that lead
-out of the archive, links and devices are refused even though no file is made of them: an archive
-that has them is not what the publisher made.
+An archive from the internet cannot be trusted. The bytes that come out of it are counted while they
+are read, and reading ends at the first one beyond a limit. Names that lead out of the archive,
+links and devices are refused even though no file is made from them: an archive with these is not
+what the publisher made.
 
 Archives are zip files and tar files (plain, gzip, bzip2, xz), also one inside another, as the UCI
 repository packs them; a folder of files already unpacked and a single file are read as well.
@@ -54,10 +54,10 @@ class Limits:
     member_bytes, total_bytes : int
         Bytes of one member and of all, after decompression.
     ratio : float
-        Bytes after decompression for each byte of the archive. Tables of zeros and ones shrink
-        to a fiftieth; a zip bomb to a thousandth.
+        Bytes after decompression for each byte of the archive. Tables of zeros and ones are
+        compressed to a fiftieth, a zip bomb to a thousandth.
     ratio_from : int
-        Total below which the ratio is not looked at.
+        Total below which the ratio is not checked.
     """
 
     members: int = 200_000
@@ -70,7 +70,7 @@ class Limits:
 def read_members(
     path: str | os.PathLike[str], wanted: Wanted, *, limits: Limits | None = None
 ) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the members that are wanted, in the order of the archive.
+    """Yield names and contents of the members that are wanted, in the order of the archive.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def read_members(
 def collect(
     path: str | os.PathLike[str], wanted: Wanted, *, limits: Limits | None = None
 ) -> dict[str, bytes]:
-    """The wanted members by name; a name that comes twice is refused."""
+    """Return the wanted members by name; a name that occurs twice is refused."""
     found: dict[str, bytes] = {}
     for name, data in read_members(path, wanted, limits=limits):
         if name in found:
@@ -116,7 +116,7 @@ def collect(
 def collect_files(
     path: str | os.PathLike[str], names: list[str], *, limits: Limits | None = None
 ) -> dict[str, bytes]:
-    """Files by their names without folders; all must be there, each once."""
+    """Return files by their names without folders; each must occur exactly once."""
     found: dict[str, bytes] = {}
     for name, data in read_members(path, lambda n: base(n) in names, limits=limits):
         if base(name) in found:
@@ -131,7 +131,7 @@ def collect_files(
 
 
 def base(name: str) -> str:
-    """The last part of a member's name.
+    """Return the last part of a member's name.
 
     >>> base("mfeat/mfeat-pix")
     'mfeat-pix'
@@ -140,18 +140,20 @@ def base(name: str) -> str:
 
 
 class _Budget:
-    """What has come out of an archive so far, against the limits."""
+    """Counts what has been read from an archive and enforces the limits."""
 
     def __init__(self, path: Path, size: int, limits: Limits) -> None:
         self.path, self.size, self.limits = path, size, limits
         self.members = self.bytes = 0
 
     def member(self) -> None:
+        """Count a member."""
         self.members += 1
         if self.members > self.limits.members:
             self._refuse(f"more than {self.limits.members:,} members")
 
     def spend(self, n_bytes: int) -> None:
+        """Count bytes after decompression."""
         self.bytes += n_bytes
         limits = self.limits
         if self.bytes > limits.total_bytes:
@@ -160,7 +162,7 @@ class _Budget:
             self._refuse(f"more than {limits.ratio:g} times its size after decompression")
 
     def read(self, file: IO[bytes], name: str) -> bytes:
-        """The rest of a member; the caller spends, where the bytes come out."""
+        """Read the rest of a member; its bytes are counted where they are decompressed."""
         parts, total = [], 0
         while chunk := file.read(CHUNK):
             total += len(chunk)
@@ -177,7 +179,7 @@ class _Budget:
 
 
 class _Counted:
-    """A stream that spends what is read from it and remembers how it ended."""
+    """A stream that counts what is read from it and keeps its last block."""
 
     def __init__(self, file: Any, budget: _Budget) -> None:
         self.file, self.budget = file, budget
@@ -227,7 +229,7 @@ def _zip_members(
     with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
             budget.member()
-            # not `filename`, which zipfile has already changed into something harmless
+            # Not `filename`, which zipfile has already sanitized.
             name = safe_name(info.orig_filename, budget.path)
             _check_zip_member(info, name, budget.path)
             if info.is_dir() or not (wanted(name) or _is_inner(name, depth)):
@@ -249,11 +251,11 @@ def _check_zip_member(info: zipfile.ZipInfo, name: str, path: Path) -> None:
 
 
 def _tar_stream(file: Any, start: bytes) -> Any:
-    """The bytes of a tar file, decompressed as they are read; None if it is something else."""
+    """Return a stream of the decompressed tar file; None if it is not a tar file."""
     for magic, opener in ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ", lzma.open)):
         if start.startswith(magic):
             return opener(file, "rb")
-    try:  # by its checksum: a tar file of the nineties has no magic number
+    try:  # by its checksum, since tar files of the 1990s have no magic number
         tarfile.TarInfo.frombuf(start, "utf-8", "surrogateescape")
     except tarfile.HeaderError:
         return None
@@ -283,7 +285,7 @@ def _check_tar_member(info: tarfile.TarInfo, name: str, path: Path) -> None:
 
 
 def _check_tar_end(rest: Any, counted: _Counted) -> None:
-    """A tar file ends in zeros; tarfile itself takes a damaged header for the end."""
+    """Check that a tar file ends in zeros; tarfile takes a damaged header for the end."""
     while chunk := rest.read(CHUNK):
         if chunk.strip(b"\0"):
             raise tarfile.ReadError("a header in the middle of it cannot be read")
@@ -319,7 +321,7 @@ def _unpacked(
 
 
 def safe_name(name: str, path: Path) -> str:
-    """A member's name with "/" between folders; names that lead elsewhere are refused.
+    """Return a member's name with "/" between folders; refuse names that lead elsewhere.
 
     >>> safe_name("./data/x.txt", Path("a.zip"))
     'data/x.txt'

@@ -1,4 +1,4 @@
-"""Cora and WebKB as LINQS publishes them: a file of words and a file of links.
+"""Importers of Cora and WebKB as published by LINQS: a file of words and a file of links.
 
     <name>.content    <id> <0 or 1 for each word> <class>
     <name>.cites      <id of the cited> <id of the citing>
@@ -84,7 +84,7 @@ def import_cora(
 
 
 class _Parts:
-    """What the two files say."""
+    """The contents of the two files: ids, labels, words and links."""
 
     def __init__(self, content: bytes, cites: bytes, stem: str, data: Dataset) -> None:
         self.classes = data.classes

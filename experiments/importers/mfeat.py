@@ -1,4 +1,4 @@
-"""UCI Multiple Features: six text files of numbers, one row for each digit."""
+"""Importer of UCI Multiple Features: six text files of numbers, one row for each digit."""
 
 import os
 import warnings
@@ -62,7 +62,7 @@ def import_mfeat(
 def _numbers(text: bytes, name: str) -> np.ndarray:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # an empty file is only a warning to numpy
+            warnings.simplefilter("error")  # numpy only warns of an empty file
             return np.loadtxt(BytesIO(text), dtype=np.float32, ndmin=2, comments=None)
     except (ValueError, UserWarning) as error:
         raise ArchiveError(f"{quoted(name)} must hold rows of numbers: {error}") from error

@@ -1,4 +1,4 @@
-"""MSRC-v1: five feature sets in a MATLAB file."""
+"""Importer of MSRC-v1: five feature sets in a MATLAB file."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""20 Newsgroups, the version sorted by date: one file for each post."""
+"""Importer of 20 Newsgroups, the version sorted by date: one file for each post."""
 
 import os
 import re
@@ -88,7 +88,7 @@ def _check_groups(found: set[str], archive: str | os.PathLike[str]) -> None:
 
 
 def _body(text: str) -> str:
-    """What follows the headers.
+    """Return the text after the headers.
 
     >>> _body("From: a\\nSubject: b\\n\\nHello\\n\\nworld")
     'Hello\\n\\nworld'

@@ -1,4 +1,4 @@
-"""Reuters RCV1/RCV2 multilingual: the whole English part, or 1,200 documents of it.
+"""Importers of Reuters RCV1/RCV2 multilingual: the English part, or 1,200 documents of it.
 
 The collection has a folder for each language with a file for each original language;
 `FR/Index_EN-FR` holds the English stories in French, one a line, in the same order as
@@ -165,5 +165,5 @@ def _draw(views: Views, number: int, n_docs: int, rng: np.random.Generator) -> n
 
 def _frequent(matrix: sp.csr_array, n_words: int) -> np.ndarray:
     frequency = (matrix > 0).sum(axis=0)
-    # stable, so that equal frequencies go by the number of the word
+    # Stable, so that ties are broken by the number of the word.
     return np.sort(np.argsort(-frequency, kind="stable")[:n_words])

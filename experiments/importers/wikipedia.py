@@ -1,4 +1,4 @@
-"""Wikipedia sections with images, as UCSD publishes them."""
+"""Importer of Wikipedia sections with images, as published by UCSD."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from experiments.importers.writing import array_bytes, check_target, documents_b
 LISTS = {"train": "trainset_txt_img_cat.list", "test": "testset_txt_img_cat.list"}
 FEATURES = "raw_features.mat"
 STOP_WORDS = "stopwords.txt"
-# not an XML parser: these files need none, and a parser can be made to fill the memory
+# No XML parser: these files do not need one, and a crafted file could exhaust its memory.
 _TEXT = re.compile(r"<text>(.*?)</text>", re.DOTALL)
 _TITLE = re.compile(r"<document\b[^>]*\bname=\"([^\"]*)\"")
 
@@ -92,7 +92,7 @@ def _is_ours(name: str) -> bool:
 
 
 def _find(files: Mapping[str, bytes], wanted: str) -> tuple[str, bytes]:
-    """A file by its name without folders; empty if it is not there."""
+    """Return the name and contents of a file by its name without folders; empty if missing."""
     return next(((n, data) for n, data in files.items() if base(n) == wanted), ("", b""))
 
 
@@ -122,7 +122,7 @@ def _read_list(files: Mapping[str, bytes], split: str, archive: Any) -> list[_Pa
 
 
 def _document(pair: _Pair, texts: Mapping[str, bytes], archive: Any) -> dict[str, str]:
-    # the first line of the published list has a stray letter before the id
+    # The first line of the published list has a stray letter before the id.
     name = next((n for n in (pair.text, pair.text[1:]) if n in texts), None)
     if name is None:
         raise ArchiveError(f"{archive} must hold the text {quoted(pair.text)}.xml; it has none.")

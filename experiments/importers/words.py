@@ -1,4 +1,4 @@
-"""Word counts of texts, as in the ready-made folders."""
+"""Word counts of texts, for the importers of text collections."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,7 +14,7 @@ PATTERN = r"\b[a-z]{2,}\b"
 def count_words(
     texts: Sequence[str], min_df: int, stop_words: Iterable[str] = ()
 ) -> tuple[sp.csr_array, np.ndarray]:
-    """Counts (texts x words) of runs of two letters a-z or more in lower case, and the words.
+    """Count runs of two letters a-z or more, in lower case; return (texts x words) and the words.
 
     scikit-learn's English stop words, further ones given here and words in fewer than `min_df`
     texts are left out.
@@ -29,7 +29,7 @@ def count_words(
     except ValueError as error:
         raise ArchiveError("The texts have no word.") from error
     words = vectorizer.get_feature_names_out()
-    # not by the vectorizer, which warns of stop words that its own pattern would cut
+    # Not by the vectorizer, which warns of stop words that its pattern would split.
     stops = ENGLISH_STOP_WORDS.union(stop_words)
     frequent = (counts > 0).sum(axis=0) >= min_df
     kept = np.array([column for column in np.flatnonzero(frequent) if words[column] not in stops])

@@ -1,17 +1,17 @@
-"""Plots of comparisons and fits, in the way of scikit-learn's displays. They need matplotlib.
+"""Plots of comparisons and fits, like scikit-learn's displays. They need matplotlib.
 
     display = SensitivityDisplay.from_results(results, x="strength", metric="accuracy")
     display.save("strength.svg")
 
 Each display keeps its data and the axes it was drawn on (`ax_`, `figure_`), so that anything can be
-changed afterwards. Bands are one standard deviation over the seeds. Lines are named at their ends;
-colors are those of Okabe and Ito, which can be told apart by the color-blind.
+changed afterwards. Bands show one standard deviation over the seeds. Lines are named at their ends;
+the colors are those of Okabe and Ito, which color-blind readers can tell apart.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,21 +25,21 @@ from coview.extras import need
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 STYLES = ("-", "--", ":")
-WIDE = 30  # ratio of largest to smallest value from which an axis is logarithmic
-LINE_HEIGHT = 0.062  # of the axes, between the names of two lines
-SIDE_ROOM = 0.045  # of the data, beside the points
-TICK_ROOM = 0.085  # of the axes, between the numbers of two ticks
+LOG_RATIO = 30  # ratio of the largest to the smallest value from which an axis is logarithmic
+NAME_HEIGHT = 0.062  # least distance between the names of two lines, as a share of the axes
+MARGIN = 0.045  # space beside the first and last point, as a share of the data's range
+TICK_DISTANCE = 0.085  # least distance between two ticks, as a share of the axes
 PER_CENT = " in %"
 INK, GRAY, FAINT = "#222222", "#777777", "#d9d9d9"
 
 
 class Display:
-    """What all displays have: saving."""
+    """Base class of the displays."""
 
     figure_: Any
 
     def save(self, path: str | os.PathLike[str], *, dpi: int = 150) -> None:
-        """Write a PNG, SVG or PDF file; the same plot gives the same bytes."""
+        """Save the figure as PNG, SVG or PDF; the same plot gives the same bytes."""
         mpl = need("matplotlib", "plot")
         suffix = os.path.splitext(path)[1].lower()
         dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
@@ -61,11 +61,12 @@ class LinesDisplay(Display):
     Parameters
     ----------
     lines : dict of Line
+        Lines by the names of the models.
     x_title, y_title : str
     log_x, log_y : bool
         Whether the axes are logarithmic.
     guide : bool
-        Whether to show how linear growth looks.
+        Whether to add a line of linear growth.
     """
 
     lines: Mapping[str, Line]
@@ -92,7 +93,7 @@ class LinesDisplay(Display):
 
 
 class SensitivityDisplay(LinesDisplay):
-    """A measure against a parameter, such as the strength or the number of topics."""
+    """A metric against a parameter, such as the strength or the number of topics."""
 
     @classmethod
     def from_results(
@@ -105,20 +106,20 @@ class SensitivityDisplay(LinesDisplay):
         log_x: bool | None = None,
         ax: Any = None,
     ) -> LinesDisplay:
-        """Draw a measure against a parameter.
+        """Draw a metric against a parameter.
 
         Parameters
         ----------
         results : Results
-            Of one data set. Models that have not been run with this parameter are drawn across the
-            plot, for comparison.
+            Results of one data set. Models without this parameter are drawn as horizontal lines.
         x : str, default="strength"
             Name of the parameter.
         metric, part : str
-            What is drawn; shares are in per cent.
+            Metric, and part of a search; shares are in per cent.
         log_x : bool or None, default=None
             Whether the axis is logarithmic; by default if the values span a wide range.
         ax : matplotlib Axes, default=None
+            Axes to draw on; by default new ones.
 
         Returns
         -------
@@ -136,18 +137,18 @@ class SensitivityDisplay(LinesDisplay):
         """
         lines = lines_of(results, x, metric, part)
         if log_x is None:
-            log_x = _is_wide([line.x for line in lines.values()])
+            log_x = _needs_log([line.x for line in lines.values()])
         return cls(lines, _x_title(x), _y_title(metric), log_x=log_x).plot(ax)
 
 
 class LabelShareDisplay(LinesDisplay):
-    """A measure against the share of labeled documents."""
+    """A metric against the share of labeled documents."""
 
     @classmethod
     def from_results(
         cls, results: Results, *, metric: str = "accuracy", ax: Any = None
     ) -> LinesDisplay:
-        """Draw a measure against the share of labeled documents; `results` of one data set.
+        """Draw a metric against the share of labeled documents, for results of one data set.
 
         Examples
         --------
@@ -170,7 +171,7 @@ class TimeDisplay(LinesDisplay):
     def from_results(
         cls, results: Results, *, metric: str = "seconds", ax: Any = None
     ) -> LinesDisplay:
-        """Draw time against documents, both logarithmic, with a guide of linear growth.
+        """Draw time against documents, both logarithmic, with a line of linear growth.
 
         Examples
         --------
@@ -188,15 +189,15 @@ class TimeDisplay(LinesDisplay):
 
 @dataclass
 class ConvergenceDisplay(Display):
-    """The objective of a fit, and a measure of its clusters below it, iteration by iteration.
+    """The objective of a fit after every iteration, and a metric of its clusters below it.
 
     Parameters
     ----------
     objective : ndarray of shape (n_iter,)
     values : ndarray of shape (n_iter,) or None
-        The measure, where there is one.
+        Values of the metric, if there is one.
     title : str
-        Name of the measure.
+        Title of the metric.
     """
 
     objective: np.ndarray
@@ -216,7 +217,7 @@ class ConvergenceDisplay(Display):
             fitted, and its clusters are compared with the labels after every iteration.
         views : Views with labels, default=None
         metric : str, default="accuracy"
-            A measure of clusters against classes: "accuracy", "nmi_max", "nmi_mean", "purity",
+            Metric of clusters against classes: "accuracy", "nmi_max", "nmi_mean", "purity",
             "pairwise_f" or "adjusted_rand".
         axes : pair of matplotlib Axes (one without `views`), default=None
 
@@ -269,27 +270,29 @@ class ConvergenceDisplay(Display):
 # -- titles ----------------------------------------------------------------------------------------
 
 
-def _y_title(metric):
+def _y_title(metric: str) -> str:
     known = metric_info(metric)
     return f"{known.title}{PER_CENT}" if known.share else known.title
 
 
-def _x_title(x):
+def _x_title(x: str) -> str:
     return {"n_components": "topics", "n_feature_topics": "feature topics"}.get(
         x, x.replace("_", " ")
     )
 
 
-def _is_wide(parts: Sequence[np.ndarray]) -> bool:
+def _needs_log(parts: Sequence[np.ndarray]) -> bool:
+    """Return whether the values span so wide a range that a linear axis would crowd the small."""
     x = np.concatenate(list(parts))
     positive = x[x > 0]
-    return bool(len(positive)) and float(positive.max() / positive.min()) >= WIDE
+    return bool(len(positive)) and float(positive.max() / positive.min()) >= LOG_RATIO
 
 
-# -- drawing ---------------------------------------------------------------------------------------
+# -- axes ------------------------------------------------------------------------------------------
 
 
-def _axes(ax):
+def _axes(ax: Any) -> Any:
+    """Return the given axes, or new ones, with a plain look."""
     if ax is None:
         pyplot = need("matplotlib.pyplot", "plot")
         ax = pyplot.subplots(figsize=(5.6, 3.6))[1]
@@ -297,13 +300,14 @@ def _axes(ax):
     return ax
 
 
-def _stacked_axes(count):
+def _stacked_axes(count: int) -> Any:
     pyplot = need("matplotlib.pyplot", "plot")
     height = 1.0 + 1.8 * count
     return pyplot.subplots(count, 1, sharex=True, figsize=(5.6, height), squeeze=False)[1][:, 0]
 
 
-def _clean(ax):
+def _clean(ax: Any) -> None:
+    """Remove the frame but for two sides, and add faint horizontal lines."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(INK)
     ax.tick_params(colors=INK, labelsize=9)
@@ -311,13 +315,14 @@ def _clean(ax):
     ax.set_axisbelow(True)
 
 
-def _look(number):
+def _look(number: int) -> tuple[str, str, str]:
+    """Return color, marker and line style of the line of that number."""
     color = COLORS[number % len(COLORS)]
     style = STYLES[number // len(COLORS) % len(STYLES)]
     return color, MARKERS[number % len(MARKERS)], style
 
 
-def _draw(ax, line, number, log_y):
+def _draw(ax: Any, line: Line, number: int, log_y: bool) -> None:
     color, marker, style = _look(number)
     if not len(line.x):
         ax.axhline(line.mean[0], color=color, linewidth=1.4, linestyle=(0, (5, 3)))
@@ -333,12 +338,13 @@ def _draw(ax, line, number, log_y):
         markerfacecolor="white" if line.oracle else color,
     )
     low, high = line.mean - line.sd, line.mean + line.sd
-    # on a logarithmic axis a band must not reach 0
+    # On a logarithmic axis a band must not reach 0.
     low = np.maximum(low, line.mean / 10) if log_y else low
     ax.fill_between(line.x, low, high, color=color, alpha=0.15, linewidth=0)
 
 
-def _scale(ax, lines, log_x, log_y):
+def _scale(ax: Any, lines: Collection[Line], log_x: bool, log_y: bool) -> None:
+    """Set scales, limits and ticks of the axes."""
     x = np.concatenate([line.x for line in lines])
     if log_x and (x <= 0).any():
         ax.set_xscale("symlog", linthresh=float(x[x > 0].min()))
@@ -347,12 +353,12 @@ def _scale(ax, lines, log_x, log_y):
     if log_y:
         ax.set_yscale("log")
         _plain_numbers(ax)
-    _leave_room(ax, x)
-    _ticks_where_measured(ax, np.unique(x))
+    _add_margins(ax, x)
+    _set_ticks(ax, np.unique(x))
 
 
-def _plain_numbers(ax):
-    """0.1, 1, 10 on a logarithmic axis, and between them 2 and 5 where these are few."""
+def _plain_numbers(ax: Any) -> None:
+    """Label a logarithmic axis with 0.1, 1, 10, and with 2 and 5 between them if these are few."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     low, high = ax.get_ylim()
@@ -362,34 +368,37 @@ def _plain_numbers(ax):
     ax.yaxis.set_minor_formatter(NullFormatter())
 
 
-def _leave_room(ax, x):
-    """A little beside the first and last point, as far as that is on the screen."""
+def _add_margins(ax: Any, x: np.ndarray) -> None:
+    """Add a margin beside the first and last point, equal on the screen whatever the scale."""
     if x.min() == x.max():
         return
     scale = ax.xaxis.get_transform()
     low, high = scale.transform(np.array([x.min(), x.max()], float))
-    room = SIDE_ROOM * (high - low)
-    ax.set_xlim(*scale.inverted().transform(np.array([low - room, high + room])))
+    margin = MARGIN * (high - low)
+    ax.set_xlim(*scale.inverted().transform(np.array([low - margin, high + margin])))
 
 
-def _stop_at_100(ax):
-    """Shares end at 100 %: what is above is room for a line, not for numbers."""
+def _stop_at_100(ax: Any) -> None:
+    """Limit an axis of shares to 100 %, with a margin for the lines."""
     low, high = ax.get_ylim()
     if high > 100 and low < 100:
-        ax.set_ylim(low, min(high, 100 + SIDE_ROOM * (100 - low)))
+        ax.set_ylim(low, min(high, 100 + MARGIN * (100 - low)))
 
 
-def _ticks_where_measured(ax, places):
-    """Ticks at the values themselves, unless their numbers would run into each other."""
+def _set_ticks(ax: Any, places: np.ndarray) -> None:
+    """Put ticks at the measured values, unless their numbers would overlap."""
     shown = ax.transData.transform([(place, 1.0) for place in places])[:, 0]
-    room = ax.get_window_extent().width * TICK_ROOM
-    if len(places) < 2 or np.diff(shown).min() >= room:
+    distance = ax.get_window_extent().width * TICK_DISTANCE
+    if len(places) < 2 or np.diff(shown).min() >= distance:
         ax.set_xticks(places, [f"{place:,g}" for place in places])
         ax.set_xticks([], minor=True)
 
 
-def _draw_guide(ax, lines):
-    """Growth in proportion to x, below the first point of the flattest line; where it ends."""
+# -- guide and names -------------------------------------------------------------------------------
+
+
+def _draw_guide(ax: Any, lines: Collection[Line]) -> float:
+    """Draw growth proportional to x, below the flattest line; return its last value."""
     flattest = min((line for line in lines if len(line.x)), key=lambda line: line.mean[-1])
     x = np.array([flattest.x.min(), flattest.x.max()])
     y = 0.5 * flattest.mean[0] * x / x[0]
@@ -397,9 +406,9 @@ def _draw_guide(ax, lines):
     return y[-1]
 
 
-def _name_lines(ax, lines, guide=None):
-    """Names beside the ends of the lines, moved apart where they would meet."""
-    ax.figure.canvas.draw()  # settles the limits
+def _name_lines(ax: Any, lines: Mapping[str, Line], guide: float | None = None) -> None:
+    """Write the names beside the ends of the lines, moved apart where they would overlap."""
+    ax.figure.canvas.draw()  # fixes the limits, which the transform below depends on
     names = [f"{name} †" if line.oracle else name for name, line in lines.items()]
     ends = [line.mean[-1] for line in lines.values()]
     colors = [_look(number)[0] for number in range(len(names))]
@@ -413,8 +422,8 @@ def _name_lines(ax, lines, guide=None):
         ax.annotate(name, (1.015, y), color=color, fontsize=9, **place)
 
 
-def _apart(places: Sequence[float], gap: float = LINE_HEIGHT) -> np.ndarray:
-    """Places in the same order, at least `gap` apart, as near to the old ones as that allows.
+def _apart(places: Sequence[float], gap: float = NAME_HEIGHT) -> np.ndarray:
+    """Move places at least `gap` apart, in the same order, by as little as possible.
 
     >>> _apart([0.5, 0.5, 0.9], gap=0.1).round(2).tolist()
     [0.45, 0.55, 0.9]
@@ -423,7 +432,7 @@ def _apart(places: Sequence[float], gap: float = LINE_HEIGHT) -> np.ndarray:
 
     order = np.argsort(places, kind="stable")
     steps = gap * np.arange(len(order))
-    # without the gaps the places need only rise: the nearest such sequence is known
+    # Without the gaps the places need only be non-decreasing: isotonic regression.
     moved = isotonic_regression(np.asarray(places, float)[order] - steps) + steps
     found = np.empty(len(order))
     found[order] = moved
