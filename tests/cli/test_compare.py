@@ -224,7 +224,7 @@ def test_a_model_of_texts_reads_a_table_and_its_classes(tmp_path, monkeypatch):
     table = tmp_path / "news.csv"
     table.write_text("\n".join(["en,topic", *rows, "goal team,"]) + "\n")
     working("fit", table, "--text", "en", "--topics", 2, "-o", tmp_path / "m.coview", "-q")
-    monkeypatch.setattr("coview.cli.source.CHUNK", 10)  # so that pieces are put together
+    monkeypatch.setattr("coview.cli.inputs.CHUNK_ROWS", 10)  # so that pieces are put together
     found = working("evaluate", tmp_path / "m.coview", table, "--label", "topic", "--json")
     assert json.loads(found)["clusters"]["accuracy"] == 1.0
     assert json.loads(found)["documents"] == 31

@@ -1,26 +1,29 @@
-"""From what a command was given to views: for fitting, and as new documents for a model."""
+"""The data a command reads: from its options to `Views`, for fitting or as new documents."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coview.cli.output import UsageError
+from coview.cli.options import UsageError, parse_pairs
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from coview.views.container import Views
 
-CHUNK = 20_000  # rows of a table that are folded in at a time
-BAR_FROM = 20_000_000  # bytes of a table, from which on reading shows its progress
+CHUNK_ROWS = 20_000  # rows of a table that are folded in at once
+PROGRESS_BYTES = 20_000_000  # size from which reading a table shows a progress bar
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where the documents come from, as the options say it."""
+class DataSource:
+    """The data options of a command, as in `coview.cli.options`."""
 
     data: Path | None = None
     view: Sequence[str] = ()
@@ -43,25 +46,49 @@ class Source:
     quiet: bool = False
 
     @classmethod
-    def of(cls, params: Mapping[str, Any]) -> Source:
-        """From the options of a command, some of which are about the source."""
+    def from_options(cls, params: Mapping[str, Any]) -> DataSource:
+        """Pick the data options out of all options of a command."""
         known = {field.name for field in fields(cls)}
         return cls(**{n: v for n, v in params.items() if n in known and v is not None})
 
     @property
     def is_h5mu(self) -> bool:
+        """Whether the data are an .h5mu file."""
         return self.data is not None and self.data.suffix.lower() == ".h5mu"
 
     @property
     def is_table(self) -> bool:
+        """Whether the data are a table, as far as the path tells."""
         return self.data is not None and not self.data.is_dir() and not self.is_h5mu
 
+    @property
+    def files(self) -> list[Path | None]:
+        """All files and folders that are read."""
+        matrices = [Path(file) for file in parse_pairs(self.view, "--view").values()]
+        return [self.data, self.labels, self.ids, self.links, *matrices]
+
+    def check_label_options(self) -> None:
+        """Refuse --label and --labels where they would not be read."""
+        if self.labels is not None and not self.view:
+            raise UsageError(
+                "--labels is a file of class labels for matrices (--view). A table has a column "
+                "of them (--label), a views folder its own file."
+            )
+        is_folder = self.data is not None and self.data.is_dir()
+        if self.label is not None and (self.view or is_folder):
+            raise UsageError(
+                "--label is a column of a table or of an .h5mu file. Matrices take a file of "
+                "class labels (--labels), a views folder has its own."
+            )
+
+    # -- data to fit a model to --
+
     def views(self) -> Views:
-        """All of it, to fit a model to."""
-        views = self._with_links(self._views())
+        """Read all of the data."""
+        views = self._with_links(self._read())
         return views.select(*self.use) if self.use else views
 
-    def _views(self) -> Views:
+    def _read(self) -> Views:
         from coview.views.container import Views
 
         if self.view:
@@ -87,28 +114,28 @@ class Source:
 
         if self.data is not None:
             raise UsageError(f"Give either {self.data} or --view NAME=FILE, not both.")
-        return Views.from_files(named(self.view, "--view"), ids=self.ids, labels=self.labels)
+        return Views.from_files(parse_pairs(self.view, "--view"), ids=self.ids, labels=self.labels)
 
     def _from_folder(self, path: Path) -> Views:
         from coview.views.container import Views
 
-        if is_views_folder(path):
+        if _is_views_folder(path):
             return Views.load(path)
-        with reading("Pictures", show=not self.quiet) as progress:
+        with _reading_bar("Reading images", show=not self.quiet) as progress:
             return Views.from_images(path, progress=progress, caption_options=self._text_options())
 
     def _from_table(self, path: Path) -> Views:
         from coview.views.container import Views
 
         if not (self.text or self.tokens or self.image):
-            self._ask_for_columns(path)
-        show = not self.quiet and path.stat().st_size > BAR_FROM
-        with reading(f"Reading {path.name}", show=show) as progress:
+            self._raise_no_columns(path)
+        show = not self.quiet and path.stat().st_size > PROGRESS_BYTES
+        with _reading_bar(f"Reading {path.name}", show=show) as progress:
             return Views.from_table(
                 path,
-                text=named(self.text, "--text"),
-                tokens=named(self.tokens, "--tokens"),
-                image=named(self.image, "--image"),
+                text=parse_pairs(self.text, "--text"),
+                tokens=parse_pairs(self.tokens, "--tokens"),
+                image=parse_pairs(self.image, "--image"),
                 id=self.id,
                 label=self.label,
                 encoding=self.encoding,
@@ -117,7 +144,8 @@ class Source:
                 **self._text_options(),
             )
 
-    def _ask_for_columns(self, path: Path) -> None:
+    def _raise_no_columns(self, path: Path) -> None:
+        """Raise an error that lists the columns and suggests the likely ones."""
         from coview.reading.tables import open_table, text_columns
         from coview.wording import listing
 
@@ -129,9 +157,8 @@ class Source:
         )
 
     def _text_options(self) -> dict[str, Any]:
-        languages = named(self.language, "--language")
         return {
-            "languages": languages or "auto",
+            "languages": parse_pairs(self.language, "--language") or "auto",
             "stop_words": "auto" if self.stop_words else None,
             "min_df": self.min_df,
             "max_df": self.max_df,
@@ -139,7 +166,7 @@ class Source:
         }
 
     def _with_links(self, views: Views) -> Views:
-        """The documents that each document links to, as one more view."""
+        """Add a view of the documents that each document links to."""
         if self.links is None:
             return views
         from coview.views.container import Views
@@ -155,47 +182,49 @@ class Source:
             recipes={**views.recipes, **links.recipes},
         )
 
-    # -- new documents of a model --
+    # -- new documents for a fitted model --
 
     def new_documents(self, model: Any) -> Iterator[Views]:
-        """The documents as views of a fitted model, a large table in pieces."""
+        """Yield the documents as views of a fitted model, a large table in chunks."""
         if self.is_table and not self.view:
-            yield from self._read_by_recipes(self._path(), model)
-        elif not self.view and self._path().is_dir() and not is_views_folder(self._path()):
-            yield _read_pictures(self._path(), model)
+            yield from self._read_table_for(model, self._path())
+        elif not self.view and self._path().is_dir() and not _is_views_folder(self._path()):
+            yield _read_images_for(model, self._path())
         else:
-            views = self._views()
+            views = self._read()
             names = [n for n in model.view_names_ if n in views.names]
             if not names:
                 raise ValueError(
-                    f"The model knows the views {', '.join(model.view_names_)}; the data have "
-                    f"{', '.join(views.names)}. Give one of the model's."
+                    f"The model has the views {', '.join(model.view_names_)}; the data have "
+                    f"{', '.join(views.names)}. Give at least one of the model's views."
                 )
             yield views.select(*names)
 
-    def _read_by_recipes(self, path: Path, model: Any) -> Iterator[Views]:
-        """Columns called like the sources of the model's views, or as --text says."""
+    def _read_table_for(self, model: Any, path: Path) -> Iterator[Views]:
+        """Read a table with the model's recipes, `CHUNK_ROWS` rows at a time."""
         from coview.reading.tables import check_columns, open_table
         from coview.views.container import Views
 
         table = open_table(path, encoding=self.encoding, delimiter=self.delimiter)
-        columns = self._columns(model, table.columns())
+        columns = self._columns_for(model, table.columns())
         wanted = [*columns.values(), *([self.id] if self.id else [])]
         check_columns(wanted, table)
-        for rows in in_pieces((row for _, row in table.rows(wanted)), CHUNK):
+        cells_of_rows = (cells for _, cells in table.rows(wanted))
+        while rows := list(islice(cells_of_rows, CHUNK_ROWS)):
             cells = list(zip(*rows, strict=True))
             raw = {source: list(cells[i]) for i, source in enumerate(columns)}
-            views = model.read(_paths_from(path.parent, raw, model))
+            views = model.read(_resolve_image_paths(raw, path.parent, model))
             ids = [str(value) for value in cells[-1]] if self.id else None
             yield Views(views, ids=ids) if ids else views
 
-    def _columns(self, model: Any, there: list[str]) -> dict[str, str]:
+    def _columns_for(self, model: Any, there: list[str]) -> dict[str, str]:
+        """The column of each source of the model: as in the options, or of the same name."""
         given = {
-            **named(self.text, "--text"),
-            **named(self.tokens, "--tokens"),
-            **named(self.image, "--image"),
+            **parse_pairs(self.text, "--text"),
+            **parse_pairs(self.tokens, "--tokens"),
+            **parse_pairs(self.image, "--image"),
         }
-        sources = {r.source for r in model.recipes_.values() if r is not None}
+        sources = _source_kinds(model)
         if not sources:
             raise ValueError(
                 "The model was fitted to matrices and cannot read a table. Give matrices: "
@@ -205,48 +234,60 @@ class Source:
         if not columns:
             raise ValueError(
                 f"The model reads the columns {', '.join(sorted(sources))}; the table has "
-                f"{', '.join(there)}. Say which is which: --text VIEW=COLUMN."
+                f"{', '.join(there)}. Name the column of a view: --text VIEW=COLUMN."
             )
         return columns
 
 
-def is_views_folder(path: Path) -> bool:
+# -- helpers ---------------------------------------------------------------------------------------
+
+
+def check_not_input(output: Path | None, *inputs: Path | None) -> None:
+    """Refuse to overwrite an input."""
+    for given in inputs:
+        if output is not None and given is not None and output.resolve() == given.resolve():
+            raise UsageError(f"{output} is an input of this command: write to another file.")
+
+
+def document_names(views: Views) -> list[str]:
+    """Return the names of the documents in an edge list: their ids, or their row numbers from 0."""
+    return [str(i) for i in (range(len(views)) if views.ids is None else views.ids)]
+
+
+def _is_views_folder(path: Path) -> bool:
     return any(path.glob("view_*.np[yz]"))
 
 
-def _read_pictures(folder: Path, model: Any) -> Views:
-    """Pictures and captions, counted in the visual words and terms that the model knows."""
+def _present(views: Views) -> dict[str, np.ndarray]:
+    return dict(zip(views.names, views.present.T, strict=True))
+
+
+def _source_kinds(model: Any) -> dict[str, str]:
+    """Return the kind (text, tokens, image, ...) of each raw source that the model can read."""
+    return {recipe.source: recipe.kind for recipe in model.recipes_.values() if recipe is not None}
+
+
+def _read_images_for(model: Any, folder: Path) -> Views:
+    """Count images and captions in the visual words and terms of the model."""
     from coview.reading.image_folder import read_picture_folder
     from coview.views.container import Views
 
     found = read_picture_folder(folder)
     raw = {"image": found.paths, "caption": found.captions}
-    sources = {r.source for r in model.recipes_.values() if r is not None}
+    sources = _source_kinds(model)
     known = {name: items for name, items in raw.items() if name in sources and items is not None}
     if not known:
-        raise ValueError(f"{folder} holds pictures, which the model does not know.")
+        raise ValueError(
+            f"{folder} contains images and captions, but the model was not fitted to any."
+        )
     return Views(model.read(known), ids=found.ids)
 
 
-def check_not_input(output: Path | None, *inputs: Path | None) -> None:
-    """Nobody means to lose the data that a command reads."""
-    for given in inputs:
-        if output is not None and given is not None and output.resolve() == given.resolve():
-            raise UsageError(f"{output} is what is read: give another name with -o.")
-
-
-def document_names(views: Views) -> list[str]:
-    """Names of the documents in an edge list: their ids, or their numbers from 0."""
-    return [str(i) for i in (range(len(views)) if views.ids is None else views.ids)]
-
-
-def _present(views: Views) -> dict[str, Any]:
-    return dict(zip(views.names, views.present.T, strict=True))
-
-
-def _paths_from(folder: Path, raw: dict[str, list[Any]], model: Any) -> dict[str, list[Any]]:
-    """Paths of pictures are relative to the table, as in fit."""
-    kinds = {r.source: r.kind for r in model.recipes_.values() if r is not None}
+def _resolve_image_paths(
+    raw: dict[str, list[Any]], folder: Path, model: Any
+) -> dict[str, list[Any]]:
+    """Make paths of images relative to the folder of the table, as `fit` does."""
+    kinds = _source_kinds(model)
     return {
         source: [folder / cell if cell else None for cell in cells]
         if kinds.get(source, "").startswith("image")
@@ -255,35 +296,10 @@ def _paths_from(folder: Path, raw: dict[str, list[Any]], model: Any) -> dict[str
     }
 
 
-def in_pieces(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
-    """Lists of at most `size` items, in order."""
-    from itertools import islice
-
-    while piece := list(islice(items, size)):
-        yield piece
-
-
-def named(pairs: Sequence[str], option: str) -> dict[str, str]:
-    """NAME=VALUE or VALUE, which is then its own name, as a dict.
-
-    >>> named(["en=english text", "de"], "--text")
-    {'en': 'english text', 'de': 'de'}
-    """
-    found: dict[str, str] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not name or (equals and not value):
-            raise UsageError(f"{option} must be NAME=VALUE; got {pair!r}.")
-        if name in found:
-            raise UsageError(f"{option} names {name!r} twice.")
-        found[name] = value or name
-    return found
-
-
 @contextmanager
-def reading(what: str, show: bool):
-    """Yields a callback (done, total) that shows a bar on standard error."""
+def _reading_bar(description: str, show: bool) -> Iterator[Callable[[int, int], None]]:
+    """Yield a callback (done, total) that moves a progress bar on standard error."""
     from coview.progress import progress_bar
 
-    with progress_bar(what, 100, show=show and sys.stderr.isatty()) as advance:
+    with progress_bar(description, 100, show=show and sys.stderr.isatty()) as advance:
         yield lambda done, total: advance(int(100 * done / max(total, 1)))
