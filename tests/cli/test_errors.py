@@ -153,8 +153,9 @@ def test_a_stopped_fit_keeps_its_state_and_says_how_to_resume(number, tmp_path):
 def test_resuming_ends_in_the_same_bits(tmp_path):
     (tmp_path / "t.csv").write_text("t\n" + "moon star sun\nbread soup sun\ngoal match\n" * 4)
     args = ["fit", tmp_path / "t.csv", "--text", "t", "-k", 2, "--max-df", 1, "--max-iter", 400,
-            "--tol", 0, "--set", "init=random", "--every", 1]  # fmt: skip
+            "--tol", 0, "--set", "init=random"]  # fmt: skip
     working(*args, "-o", tmp_path / "whole.coview")
+    args += ["--every", 1]
     process = subprocess.Popen(
         [sys.executable, "-m", "coview", *map(str, args), "-o", str(tmp_path / "part.coview")],
         stderr=subprocess.PIPE,
