@@ -74,7 +74,7 @@ def of_coview(method, metric, probes):
     def search(rows):
         from coview import SearchIndex
 
-        options = {"method": method, "metric": kind, "probes": probes}
+        options = {"method": method, "metric": metric, "probes": probes}
         index = SearchIndex(coview_model(rows), in_view="X", **options)
         return lambda queries: index.query_many(queries, TOP)[0]
 
