@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coview.cli import options
-from coview.cli.inputs import DataSource, check_not_input
+from coview.cli.inputs import (
+    NEW_DOCUMENT_OPTIONS,
+    DataSource,
+    check_not_input,
+    data_options,
+)
 from coview.cli.output import note, print_json, show_or_write
 from coview.models import topic_model
 
@@ -24,18 +29,11 @@ MAX_SHOWN = 20  # rows of a table on the terminal
 # -- predict and transform -------------------------------------------------------------------------
 
 
+@data_options(*NEW_DOCUMENT_OPTIONS, "id")
 def predict(
-    context: typer.Context,
     model: options.Model,
-    data: options.Data = None,
+    source: DataSource,
     output: options.Output = None,
-    view: options.Matrices = None,
-    text: options.Text = None,
-    tokens: options.Tokens = None,
-    image: options.Image = None,
-    id: options.Id = None,
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
     raw: options.Raw = False,
     json: options.Json = False,
 ) -> None:
@@ -46,8 +44,7 @@ def predict(
 
     Example: coview predict news.coview new.csv --id id -o topics.csv
     """
-    source = DataSource.from_options(context.params)
-    check_not_input(output, data, model)
+    check_not_input(output, model, *source.files)
     fitted, ids, mixtures, labels, known = _applied(model, source)
     what = "class" if _is_classifier(fitted) else "topic"
     rows = [
@@ -63,18 +60,11 @@ def predict(
     show_or_write(columns, rows, as_json=json, output=output, raw=raw, max_shown=MAX_SHOWN)
 
 
+@data_options(*NEW_DOCUMENT_OPTIONS, "id")
 def transform(
-    context: typer.Context,
     model: options.Model,
-    data: options.Data = None,
+    source: DataSource,
     output: options.Output = None,
-    view: options.Matrices = None,
-    text: options.Text = None,
-    tokens: options.Tokens = None,
-    image: options.Image = None,
-    id: options.Id = None,
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
     raw: options.Raw = False,
     json: options.Json = False,
 ) -> None:
@@ -85,8 +75,7 @@ def transform(
 
     Example: coview transform news.coview new.csv --id id -o mixtures.parquet
     """
-    source = DataSource.from_options(context.params)
-    check_not_input(output, data, model)
+    check_not_input(output, model, *source.files)
     if output is not None and output.suffix.lower() == ".h5mu":
         _write_mudata(model, source, output)
         return
@@ -156,19 +145,11 @@ def _write_mudata(path: Path, source: DataSource, output: Path) -> None:
 # -- evaluate --------------------------------------------------------------------------------------
 
 
+@data_options(*NEW_DOCUMENT_OPTIONS, "label", "labels")
 def evaluate(
-    context: typer.Context,
     model: options.Model,
-    data: options.Data = None,
+    source: DataSource,
     output: options.Output = None,
-    view: options.Matrices = None,
-    text: options.Text = None,
-    tokens: options.Tokens = None,
-    image: options.Image = None,
-    label: options.Label = None,
-    labels: options.Labels = None,
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
     top: Annotated[
         int, typer.Option(min=2, help="Number of words per topic for coherence and diversity.")
     ] = 10,
@@ -191,7 +172,6 @@ def evaluate(
     from coview.compare.evaluation import evaluate as evaluate_model
     from coview.io import load
 
-    source = DataSource.from_options(context.params)
     source.check_label_options()
     check_not_input(output, model, *source.files)
     fitted = load(model)

@@ -11,7 +11,7 @@ import typer
 
 from coview.cli import options
 from coview.cli.fit import sigterm_as_interrupt
-from coview.cli.inputs import DataSource, check_not_input
+from coview.cli.inputs import ALL_DATA_OPTIONS, DataSource, check_not_input, data_options
 from coview.cli.options import UsageError, refuse_options
 from coview.cli.output import note, print_json
 from coview.models import MODEL_NAMES, ONE_VIEW
@@ -51,9 +51,10 @@ _CLASSIFY_ONLY = ("rates", "sampling")
 _PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
+@data_options(*ALL_DATA_OPTIONS)
 def compare(
     context: typer.Context,
-    data: options.Data = None,
+    source: DataSource,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -126,23 +127,6 @@ def compare(
             rich_help_panel=_WHAT,
         ),
     ] = None,
-    view: options.Matrices = None,
-    text: options.Text = None,
-    tokens: options.Tokens = None,
-    image: options.Image = None,
-    id: options.Id = None,
-    label: options.Label = None,
-    ids: options.Ids = None,
-    labels: options.Labels = None,
-    links: options.Links = None,
-    use: options.Use = None,
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
-    language: options.Languages = None,
-    stop_words: options.StopWords = True,
-    min_df: options.MinDf = None,
-    max_df: options.MaxDf = None,
-    max_features: options.MaxFeatures = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -174,15 +158,14 @@ def compare(
 
       coview compare experiment.toml -o r.csv --resume
     """
-    _check_options(context, data, task)
-    source = DataSource.from_options(context.params)
+    _check_options(context, source.data, task)
     source.check_label_options()
     check_not_input(output, *source.files)
     check_not_input(plot, *source.files, output)
     metrics = metric or []
     views: dict[str, Views] = {}
-    if _is_plan(data):
-        plan = _read_plan(data, metrics)
+    if _is_plan(source.data):
+        plan = _read_plan(source.data, metrics)
     else:
         plan, views = _make_plan(source, models, task, topics, seeds, rates, sampling, metrics)
     axis = None if plot is None else _plot_axis(plan, plot)

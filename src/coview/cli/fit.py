@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coview.cli import options
-from coview.cli.inputs import DataSource, check_not_input, document_names
+from coview.cli.inputs import (
+    ALL_DATA_OPTIONS,
+    DataSource,
+    check_not_input,
+    data_options,
+    document_names,
+)
 from coview.cli.options import UsageError, parse_pairs, refuse_options
 from coview.cli.output import note, print_json
 from coview.models import MODEL_NAMES, ONE_VIEW, model_class, topic_model
@@ -34,9 +40,10 @@ _MODEL = "Model"
 _RUN = options.RUN_PANEL
 
 
+@data_options(*ALL_DATA_OPTIONS)
 def fit(
     context: typer.Context,
-    data: options.Data = None,
+    source: DataSource,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="File to save the model to.")
     ] = Path("model.coview"),
@@ -95,23 +102,6 @@ def fit(
             rich_help_panel=_MODEL,
         ),
     ] = None,
-    view: options.Matrices = None,
-    text: options.Text = None,
-    tokens: options.Tokens = None,
-    image: options.Image = None,
-    id: options.Id = None,
-    label: options.Label = None,
-    ids: options.Ids = None,
-    labels: options.Labels = None,
-    links: options.Links = None,
-    use: options.Use = None,
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
-    language: options.Languages = None,
-    stop_words: options.StopWords = True,
-    min_df: options.MinDf = None,
-    max_df: options.MaxDf = None,
-    max_features: options.MaxFeatures = None,
     seed: Annotated[
         int,
         typer.Option(
@@ -182,10 +172,10 @@ def fit(
         **_parse_parameters(parameter or []),
     }
     _check_output(output)
-    check_not_input(output, data, ids, labels, links)
+    check_not_input(output, *source.files)
     if classify:
         refuse_options(context, ["topics"], "With --classify the topics are the classes")
-    views = DataSource.from_options(context.params).views()
+    views = source.views()
     views = views.concat() if concat else views
     _check_views(model.value, views)
     made = _make_model(model.value, topics, {k: v for k, v in given.items() if v is not None})

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
+from coview.cli import options
 from coview.cli.options import UsageError, parse_pairs
 
 if TYPE_CHECKING:
@@ -23,33 +26,27 @@ PROGRESS_BYTES = 20_000_000  # size from which reading a table shows a progress 
 
 @dataclass(frozen=True)
 class DataSource:
-    """The data options of a command, as in `coview.cli.options`."""
+    """Where the documents come from: the data options, of which each command has some or all."""
 
-    data: Path | None = None
-    view: Sequence[str] = ()
-    text: Sequence[str] = ()
-    tokens: Sequence[str] = ()
-    image: Sequence[str] = ()
-    id: str | None = None
-    label: str | None = None
-    ids: Path | None = None
-    labels: Path | None = None
-    links: Path | None = None
-    use: Sequence[str] = ()
-    encoding: str = "utf-8"
-    delimiter: str | None = None
-    language: Sequence[str] = ()
-    stop_words: bool = True
-    min_df: int | None = None
-    max_df: float | None = None
-    max_features: int | None = None
+    data: options.Data = None
+    view: options.Matrices = None
+    text: options.Text = None
+    tokens: options.Tokens = None
+    image: options.Image = None
+    id: options.Id = None
+    label: options.Label = None
+    ids: options.Ids = None
+    labels: options.Labels = None
+    links: options.Links = None
+    use: options.Use = None
+    encoding: options.Encoding = "utf-8"
+    delimiter: options.Delimiter = None
+    language: options.Languages = None
+    stop_words: options.StopWords = True
+    min_df: options.MinDf = None
+    max_df: options.MaxDf = None
+    max_features: options.MaxFeatures = None
     quiet: bool = False
-
-    @classmethod
-    def from_options(cls, params: Mapping[str, Any]) -> DataSource:
-        """Pick the data options out of all options of a command."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{n: v for n, v in params.items() if n in known and v is not None})
 
     @property
     def is_h5mu(self) -> bool:
@@ -237,6 +234,48 @@ class DataSource:
                 f"{', '.join(there)}. Name the column of a view: --text VIEW=COLUMN."
             )
         return columns
+
+
+# -- the options of a command ----------------------------------------------------------------------
+
+ALL_DATA_OPTIONS = tuple(field.name for field in fields(DataSource) if field.name != "quiet")
+NEW_DOCUMENT_OPTIONS = ("data", "view", "text", "tokens", "image", "encoding", "delimiter")
+
+
+def data_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the named data options in place of its parameter `source: DataSource`."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**given: Any) -> None:
+            taken = {name: given.pop(name) for name in names}
+            command(source=DataSource(**taken, quiet=given.get("quiet", False)), **given)
+
+        # typer reads the options from the signature
+        parameters = _expand_source(command, names)
+        run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in parameters}
+        return run
+
+    return decorate
+
+
+def _expand_source(command: Callable[..., None], names: Sequence[str]) -> list[Parameter]:
+    """Return the parameters of a command with `source` replaced by the data options."""
+    own = get_type_hints(command, include_extras=True)
+    ours = get_type_hints(DataSource, include_extras=True)
+    defaults = {field.name: field.default for field in fields(DataSource)}
+    found = []
+    for parameter in signature(command).parameters.values():
+        if parameter.name == "source":
+            found += [
+                Parameter(n, Parameter.KEYWORD_ONLY, default=defaults[n], annotation=ours[n])
+                for n in names
+            ]
+        else:
+            annotation = own[parameter.name]
+            found.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=annotation))
+    return found
 
 
 # -- helpers ---------------------------------------------------------------------------------------

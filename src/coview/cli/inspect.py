@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from coview.cli import options
-from coview.cli.inputs import DataSource
+from coview.cli.inputs import ALL_DATA_OPTIONS, DataSource, data_options
 from coview.cli.options import UsageError
 from coview.cli.output import cell, console, note, print_json, show_or_write, table
 from coview.models import topic_model
@@ -144,29 +144,12 @@ def _origin(model: Any, view: str) -> str:
     return "from matrices" if recipe is None else f"reads {recipe.kind} of {recipe.source!r}"
 
 
+@data_options(*ALL_DATA_OPTIONS)
 def convert(
-    context: typer.Context,
-    data: options.Data = None,
+    source: DataSource,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder to write the views to.")
     ] = None,
-    view: options.Matrices = None,
-    text: options.Text = None,
-    tokens: options.Tokens = None,
-    image: options.Image = None,
-    id: options.Id = None,
-    label: options.Label = None,
-    ids: options.Ids = None,
-    labels: options.Labels = None,
-    links: options.Links = None,
-    use: options.Use = None,
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
-    language: options.Languages = None,
-    stop_words: options.StopWords = True,
-    min_df: options.MinDf = None,
-    max_df: options.MaxDf = None,
-    max_features: options.MaxFeatures = None,
     overwrite: Annotated[bool, typer.Option(help="Replace an existing views folder.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -179,7 +162,7 @@ def convert(
     """
     if output is None:
         raise UsageError("Give the folder to write to: -o FOLDER.")
-    views = DataSource.from_options(context.params).views()
+    views = source.views()
     views.save(output, overwrite=overwrite)
     if not quiet:
         note(f"{describe_views(views)}\nSaved in {output}.")

@@ -204,14 +204,14 @@ def refuse_options(context: typer.Context, names: Iterable[str], why: str) -> No
         raise UsageError(f"{why}: leave out {listed}.")
 
 
-def parse_pairs(pairs: Sequence[str], option: str) -> dict[str, str]:
+def parse_pairs(pairs: Sequence[str] | None, option: str) -> dict[str, str]:
     """Parse values of the form NAME=VALUE; VALUE alone is its own name.
 
     >>> parse_pairs(["en=english text", "de"], "--text")
     {'en': 'english text', 'de': 'de'}
     """
     found: dict[str, str] = {}
-    for pair in pairs:
+    for pair in pairs or ():
         name, equals, value = pair.partition("=")
         if not name or (equals and not value):
             raise UsageError(f"{option} must be NAME=VALUE; got {pair!r}.")
