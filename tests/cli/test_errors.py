@@ -54,6 +54,7 @@ def test_wrong_usage_ends_with_2_and_says_what_to_do(table, model):
         (["search", model, "moon", "--view", "en", "--in", "fr"], "the views en, de"),
         (["convert", table, "--text", "en"], "-o FOLDER"),
         (["fit", table, "--text", "en", "-o", table], "is an input"),
+        (["fit", "--view", f"a={table}", "-o", table], "is an input"),
         (["predict", model, table, "-o", table], "is an input"),
         (["search", model, "moon", "--view", "en", "--show", table], "--id"),
         (["fit", "--model", "frobnicate"], "frobnicate"),
