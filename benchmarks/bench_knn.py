@@ -1,15 +1,15 @@
-"""Search for nearest neighbors: all pairs against indexes, on dense features and on sparse text.
+"""Nearest neighbors: exact search against approximate indexes, on dense features and sparse text.
 
     python benchmarks/bench_knn.py [--docs 30000 100000] [--engines exact pynndescent faiss_ivf]
                                    [--data dense100 dense500 text] [--views-folder folder view]
 
-Every engine runs in a process of its own, once with two threads and once with one. An index is
-asked for four times the neighbors that are wanted, which are then ranked by exact distances, as
-`knn_graph` does. Indexes of dense vectors get text as 256 singular vectors. The columns:
+Every engine runs in a process of its own, once with two threads and once with one. An index
+returns four times as many neighbors as wanted, which are then ranked by exact distances, as in
+`knn_graph`. Indexes of dense vectors get text as 256 singular vectors. The columns:
 
 first    seconds for 3,000 documents in a fresh process: imports and compilation
 seconds  for all documents after that, two threads / one thread
-recall   share of the five nearest that were found, over 1,000 documents
+recall   fraction of the five nearest that were found, over 1,000 documents
 bits     whether one and two threads give the same neighbors
 """
 
@@ -29,14 +29,14 @@ import scipy.sparse as sp
 from coview.graphs import neighbors as graphs
 
 P = 5
-ASKED = graphs.INDEX_NEIGHBORS * P + 1
+CANDIDATES = graphs.INDEX_NEIGHBORS * P + 1
 
 
 # -- data -----------------------------------------------------------------------------------------
 
 
 def dense(n_docs, width, rng):
-    """Points near a curved surface of 16 dimensions, in 30 clusters."""
+    """Draw points near a curved surface of 16 dimensions, in 30 clusters."""
     latent = 2 * rng.standard_normal((30, 16))[rng.integers(30, size=n_docs)]
     latent += rng.standard_normal((n_docs, 16))
     points = np.tanh(latent @ rng.standard_normal((16, width)) / 4)
@@ -44,7 +44,7 @@ def dense(n_docs, width, rng):
 
 
 def text(n_docs, n_terms, rng, length=80):
-    """tf-idf of texts: half of the words from a thread's own 60, half from the whole language."""
+    """Draw tf-idf of texts: half of the words from 60 of a thread, half from the whole language."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
     zipf = np.cumsum(1 / np.arange(1, n_terms + 1))
@@ -74,14 +74,14 @@ def make(data, n_docs):
     return sp.csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(filled))
 
 
-# -- engines: the candidates of each document, (documents, ASKED) ---------------------------------
+# -- engines: each returns the candidates of each document, (documents, CANDIDATES) ---------------
 
 
 def pynndescent(X, threads):
     from pynndescent import NNDescent
 
     data = sp.csr_matrix(X.astype(np.float32)) if sp.issparse(X) else X.astype(np.float32)
-    return NNDescent(data, n_neighbors=ASKED, random_state=0, n_jobs=threads).neighbor_graph[0]
+    return NNDescent(data, n_neighbors=CANDIDATES, random_state=0, n_jobs=threads).neighbor_graph[0]
 
 
 def vectors(X):
@@ -100,7 +100,7 @@ def faiss_flat(X, threads):
     X = vectors(X)
     index = faiss.IndexFlatL2(X.shape[1])
     index.add(X)
-    return index.search(X, ASKED)[1]
+    return index.search(X, CANDIDATES)[1]
 
 
 def faiss_ivf(X, threads):
@@ -114,7 +114,7 @@ def faiss_ivf(X, threads):
     index.train(X)
     index.add(X)
     index.nprobe = 16
-    return index.search(X, ASKED)[1]
+    return index.search(X, CANDIDATES)[1]
 
 
 def faiss_hnsw(X, threads):
@@ -125,7 +125,7 @@ def faiss_hnsw(X, threads):
     index = faiss.IndexHNSWFlat(X.shape[1], 16)
     index.hnsw.efConstruction, index.hnsw.efSearch = 60, 48
     index.add(X)
-    return index.search(X, ASKED)[1]
+    return index.search(X, CANDIDATES)[1]
 
 
 def usearch(X, threads):
@@ -134,7 +134,7 @@ def usearch(X, threads):
     X = vectors(X)
     index = Index(ndim=X.shape[1], metric="l2sq", dtype="f32", expansion_add=60)
     index.add(np.arange(len(X)), X, threads=threads)
-    return index.search(X, ASKED, threads=threads).keys.astype(np.int64)
+    return index.search(X, CANDIDATES, threads=threads).keys.astype(np.int64)
 
 
 def sklearn(X, threads):
@@ -148,7 +148,7 @@ ENGINES = {"exact": None, **{engine.__name__: engine for engine in INDEXES}}
 
 
 def neighbors(engine, X, threads):
-    """(documents, P), the nearest first."""
+    """Return the neighbors of each document, nearest first: (documents, P)."""
     points = graphs._points(sp.csr_array(X), "euclidean")
     if ENGINES[engine] is None:
         return graphs._exact(points, P).others.reshape(-1, P)

@@ -1,9 +1,9 @@
-"""Peak memory during fit, in a process of its own, against the promise.
+"""Peak memory during `fit`, in a process of its own, against what the library promises.
 
     python benchmarks/bench_memory.py [--docs 40000] [--topics 20 56 100]
 
-The promise: at most 3 times the input matrix plus 4 times the parameters
-(documents x topics + terms x topics, in the precision of the model), the input included.
+The promise: at most 3 times the input matrix plus 4 times the parameters (documents x topics +
+terms x topics, in the precision of the model), input included.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def status(field):
-    """A memory field of this process in bytes (Linux)."""
+    """Return a memory field of this process in bytes (Linux)."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field):
             return int(line.split()[1]) * 1024
@@ -22,7 +22,7 @@ def status(field):
 
 
 def measure(args):
-    """Peak of a fit over what the process held before the matrix was made."""
+    """Print sizes and the peak memory of a fit above that before the matrix was loaded."""
     import warnings
 
     import numpy as np

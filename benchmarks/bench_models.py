@@ -4,7 +4,7 @@
 
 Three generated views, 20 topics, a fixed number of iterations from random topics, each fit in a
 process of its own. The slope of log time against log documents is 1 for a linear cost. LTM and
-MGGM are given graphs of six neighbors: the search for neighbors is timed by `bench_knn.py`.
+MGGM get graphs of six neighbors; `bench_knn.py` times the search for neighbors.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from coview.models import MODEL_NAMES, ONE_VIEW, model_class
 
 
 def ring(n_docs):
-    """A graph in which each document has six neighbors."""
+    """Return a graph in which each document has six neighbors."""
     import scipy.sparse as sp
 
     offsets = [d * s for d in (1, 2, 3) for s in (1, -1)]

@@ -1,8 +1,8 @@
-"""Three factors: one pass of MVPLSA against the E-step as the paper states it, O(nnz Y K).
+"""One iteration of MVPLSA against the E-step as the paper states it, O(nnz Y K).
 
     python benchmarks/bench_mvplsa.py [--docs 25000] [--topics 10] [--feature-topics 500]
 
-The naive pass is compiled, keeps no posterior, and does for each non-zero the sum over all pairs of
+The naive pass is compiled and stores no posterior. For each non-zero it sums over all pairs of
 topic and feature topic, once for p(w|d) and once for the expected counts.
 """
 

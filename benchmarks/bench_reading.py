@@ -1,10 +1,10 @@
-"""Reading a large table of texts: peak memory and speed, against pandas and CountVectorizer.
+"""Reading a large table of texts: peak memory and time, against pandas and CountVectorizer.
 
     python benchmarks/bench_reading.py [--mb 1024] [--terms 1000000] [--no-peer]
 
-A CSV file and a JSON Lines file of that size are made of words drawn from a Zipf distribution, in
-two columns, and read by `Views.from_table`, each in a process of its own. The peer reads the CSV
-file by `pandas.read_csv` and counts both columns by scikit-learn's `CountVectorizer`. Linux only.
+A CSV and a JSON Lines file of that size, with two columns of words drawn from a Zipf distribution,
+are read with `Views.from_table`, each in a process of its own. The peer reads the CSV file with
+`pandas.read_csv` and counts both columns with scikit-learn's `CountVectorizer`. Linux only.
 """
 
 import argparse
@@ -16,27 +16,21 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench_memory import status
+
 COLUMNS = ("en", "de")
-LENGTH = 100  # words of a cell
-
-
-def status(field):
-    """A memory field of this process in bytes."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1]) * 1024
-    raise OSError(f"no {field} in /proc/self/status: this benchmark needs Linux")
+LENGTH = 100  # words per cell
 
 
 # -- the files ------------------------------------------------------------------------------------
 
 
 def make_words(n_terms):
-    """Different words of three letters and more: numbers in the base of the alphabet, mixed up."""
+    """Return distinct words of three or more letters: shuffled numbers in base 22."""
     letters = "etaoinshrdlcumwfgypbvk"
     words = []
     for number in range(n_terms):
-        number = (number + 500) * 7_919 % 10_000_019 + 10_000  # a prime: all stay different
+        number = (number + 500) * 7_919 % 10_000_019 + 10_000  # modulo a prime: all stay distinct
         word = ""
         while number:
             number, place = divmod(number, len(letters))
@@ -46,7 +40,7 @@ def make_words(n_terms):
 
 
 def documents(n_bytes, n_terms, seed=0):
-    """Rows of two texts until they have that many bytes."""
+    """Yield rows of two texts until they have `n_bytes` bytes."""
     import numpy as np
 
     rng = np.random.default_rng(seed)
@@ -92,7 +86,7 @@ def read_peer(path):
 
 
 def measure(args):
-    """Seconds of the processor, peak over what the imports took, size of the matrices."""
+    """Print CPU seconds, peak memory above that of the imports, and the size of the matrices."""
     import pandas  # noqa: F401
     import sklearn.feature_extraction.text  # noqa: F401
 

@@ -1,20 +1,20 @@
-"""Search in generated mixtures: exact and approximate against peers, and the memory of it.
+"""Search in generated mixtures: time, recall and memory, against other libraries.
 
     python benchmarks/bench_search.py [--docs 1000000] [--topics 100] [--data clusters spread]
-                                      [--engines exact approximate sklearn] [--kind hellinger]
+                                      [--engines exact approximate sklearn] [--metric hellinger]
 
 Every engine runs in a process of its own, which loads the mixtures and then searches. "clusters"
-are mixtures around 2,000 centers, "spread" ones are scattered over all of the simplex, which is
-the worst case for an index. The columns:
+are mixtures around 2,000 centers; "spread" ones are scattered over the whole simplex, the worst
+case for an index. The columns:
 
-build      seconds to make the index, and (CPU seconds, of all threads)
-one        queries a second, one after the other, and (CPU milliseconds of a query)
-batch      queries a second, 100 at a time, and (CPU milliseconds of a query)
-recall     share of the ten nearest that were found
-memory     peak of the process over what it held before the mixtures were read, as a multiple of
-           the mixtures; and (the peak of the whole process, libraries included)
+build      seconds to build the index (CPU seconds of all threads)
+one        queries per second, one at a time (CPU milliseconds per query)
+batch      queries per second, 100 at a time (CPU milliseconds per query)
+recall     fraction of the ten nearest that were found
+memory     peak memory above that before the mixtures were loaded, as a multiple of the mixtures
+           (peak memory of the whole process, libraries included)
 
-Times are medians; CPU times mean more on a machine that is shared. sklearn is NearestNeighbors with
+Times are medians; CPU times are more reliable on a shared machine. sklearn is NearestNeighbors with
 algorithm="brute" and metric="cosine" on square roots, which ranks as "hellinger" does.
 """
 
@@ -39,7 +39,7 @@ BATCH = 100
 
 
 def mixtures(data, n_docs, n_topics, seed):
-    """Sparse mixtures in float32, drawn block by block."""
+    """Draw sparse mixtures in float32, block by block."""
     rng = np.random.default_rng(seed)
     centers = np.random.default_rng(12345).dirichlet(np.full(n_topics, 5 / n_topics), 2000)
     rows = np.empty((n_docs, n_topics), np.float32)
@@ -55,11 +55,11 @@ def mixtures(data, n_docs, n_topics, seed):
     return rows
 
 
-# -- engines: each gives a function that answers queries (n, topics) ------------------------------
+# -- engines: each returns a function that answers queries (n, topics) ----------------------------
 
 
 def coview_model(rows):
-    """A fitted model that holds nothing but mixtures."""
+    """Return a fitted model that has nothing but mixtures."""
     from coview import PLSA
 
     model = PLSA(rows.shape[1])
@@ -70,11 +70,11 @@ def coview_model(rows):
     return model
 
 
-def of_coview(method, kind, probes):
+def of_coview(method, metric, probes):
     def search(rows):
         from coview import SearchIndex
 
-        options = {"method": method, "kind": kind, "probes": probes}
+        options = {"method": method, "metric": metric, "probes": probes}
         index = SearchIndex(coview_model(rows), in_view="X", **options)
         return lambda queries: index.query_many(queries, TOP)[0]
 
@@ -124,9 +124,9 @@ def faiss_ivf(rows):
     return lambda queries: index.search(np.sqrt(queries), TOP)[1]
 
 
-def engine_of(name, kind, probes):
+def engine_of(name, metric, probes):
     if name in ("exact", "approximate"):
-        return of_coview(name, kind, probes)
+        return of_coview(name, metric, probes)
     return {"sklearn": sklearn, "usearch": usearch, "faiss_hnsw": faiss_hnsw}.get(name, faiss_ivf)
 
 
@@ -137,7 +137,7 @@ ENGINES = ["exact", "approximate", "sklearn", "usearch", "faiss_hnsw", "faiss_iv
 
 
 def resident():
-    """Memory that this process holds now, in bytes (Linux)."""
+    """Return the memory of this process in bytes (Linux)."""
     pages = Path("/proc/self/statm").read_text().split()[1]
     return int(pages) * resource.getpagesize()
 
@@ -147,7 +147,7 @@ def peak():
 
 
 def timed(work, turns, seconds=20.0):
-    """Medians over turns, as many as begin within some seconds: (wall time, CPU time)."""
+    """Return median (wall time, CPU time) over as many turns as begin within `seconds`."""
     times, end = [], time.perf_counter() + seconds
     while len(times) < turns and (not times or time.perf_counter() < end):
         start, cpu = time.perf_counter(), time.process_time()
@@ -158,7 +158,7 @@ def timed(work, turns, seconds=20.0):
 
 def measure(args):
     warnings.simplefilter("ignore")
-    engine = engine_of(args.one, args.kind, args.probes)
+    engine = engine_of(args.one, args.metric, args.probes)
     small = mixtures("spread", 500, args.topics[0], 3)
     answer = engine(small)  # imports and compilation
     answer(small[:1]), answer(small[:20])
@@ -177,7 +177,7 @@ def measure(args):
 
 
 def child(engine, topics, folder, args):
-    options = ["--metric", args.kind, "--turns", str(args.turns), "--probes", str(args.probes)]
+    options = ["--metric", args.metric, "--turns", str(args.turns), "--probes", str(args.probes)]
     where = ["--one", engine, "--folder", str(folder), "--topics", str(topics)]
     command = [sys.executable, __file__, *where, *options]
     out = subprocess.run(command, capture_output=True, text=True)
@@ -220,7 +220,7 @@ def main():
     if args.one:
         measure(args)
         return
-    print(f"{args.docs:,} documents, {QUERIES} queries, kind {args.kind}\n")
+    print(f"{args.docs:,} documents, {QUERIES} queries, metric {args.metric}\n")
     print("| data | topics | engine | build | one | batch | recall | memory |")
     print("| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |")
     for data in args.data:

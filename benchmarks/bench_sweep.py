@@ -1,11 +1,11 @@
-"""Seconds of one pass, against peers in the same run.
+"""Seconds per pass over the data, against other libraries in the same run.
 
     python benchmarks/bench_sweep.py [--docs 40000] [--topics 20 56 100] [--repeats 3]
 
 A pass is one EM iteration of PLSA, one multiplicative update of scikit-learn's NMF with the
-Kullback-Leibler loss (the same objective), or one Gibbs sweep of tomotopy's LDA. Each is
-the difference between a longer and a shorter run, so starts and compilation drop out. Peers take
-turns, and ratios are formed within a turn.
+Kullback-Leibler loss (the same objective), or one Gibbs sweep of tomotopy's LDA. Each time is the
+difference between a longer and a shorter run, so that starts and compilation cancel. The libraries
+take turns, and ratios are formed within a turn.
 """
 
 import argparse
@@ -22,7 +22,7 @@ warnings.simplefilter("ignore")
 
 
 def seconds(run, short, long):
-    """Seconds of one pass: `run(n)` makes n of them."""
+    """Return the seconds per pass; `run(n)` makes n passes."""
     times = []
     for n in (short, long):
         start = time.perf_counter()

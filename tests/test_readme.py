@@ -1,4 +1,4 @@
-"""The README's examples run and say what they say."""
+"""The examples of the README run, and print what it shows."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ README = (ROOT / "README.md").read_text()
 
 @pytest.fixture
 def in_a_copy(tmp_path, monkeypatch):
-    """The examples beside an empty working folder, as in a fresh clone."""
+    """Work in a folder that has only the examples, as in a fresh clone."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
 

@@ -1,7 +1,13 @@
-"""The demonstration: functions of numpy, scipy and scikit-learn, seen as docstring and as code."""
+"""The demo: functions of numpy, scipy and scikit-learn in two views, docstring and code.
 
+`run_demo` fits a model, shows its topics and clusters, and searches held-out code with docstrings
+and docstrings with code.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
@@ -24,8 +30,8 @@ NAME_WIDTH = 32
 
 
 @dataclass(frozen=True)
-class Search:
-    """Held-out items of one view searched in another."""
+class CrossViewSearch:
+    """Similarities of held-out items, in one view, to the same items in another view."""
 
     query_view: str
     answer_view: str
@@ -33,6 +39,7 @@ class Search:
 
     @property
     def ranks(self) -> np.ndarray:
+        """Rank of the right answer to each query, from 1."""
         return match_ranks(self.scores)
 
 
@@ -42,7 +49,25 @@ def run_demo(
     console: Console | None = None,
     save: Path | None = None,
 ) -> dict[str, float]:
-    """Fit on 80 % of the embedded data; show topics, clusters and search; return the figures."""
+    """Fit a model to 80 % of the built-in data and show topics, clusters and search.
+
+    Parameters
+    ----------
+    model_name : str, default="link"
+        A multi-view model by its short name, a key of `coview.models.MODEL_NAMES`.
+    seed : int, default=0
+        Seed of the split and of the model.
+    console : rich.console.Console, optional
+        Where to print; standard output by default.
+    save : Path, optional
+        File to save the model to.
+
+    Returns
+    -------
+    dict of str to float
+        NMI and purity of the clusters, and for both directions of the search the median rank of
+        the right answer as a fraction of the held-out items.
+    """
     console = console or Console()
     console.rule("[bold]coview: one topic model for docstrings and their code")
     with console.status("Reading the source files of numpy, scipy and scikit-learn ..."):
@@ -63,7 +88,7 @@ def run_demo(
     if save is not None:
         model.save(save)
         console.print(
-            f"\nSaved as {escape(str(save))}. Search it: coview search {escape(str(save))} "
+            f"\nSaved as {escape(str(save))}. Search it with: coview search {escape(str(save))} "
             '--view doc --in code "solve a linear system with a sparse matrix"',
             highlight=False,
         )
@@ -75,13 +100,13 @@ def _split(views: Views, seed: int) -> tuple[Views, Views]:
     return views[np.sort(train)], views[np.sort(test)]
 
 
-def _fit(name: str, train: Views, seed: int):
-    # k-means is the start that the automatic choice takes here, without the time of trying others
+def _fit(name: str, train: Views, seed: int) -> Any:
+    # init="auto" would try several starts and choose k-means here: save that time
     model = model_class(name)(N_TOPICS, init="kmeans", random_state=seed, verbose=1)
     return model.fit(train)
 
 
-def _show_topics(console: Console, model, train: Views) -> None:
+def _show_topics(console: Console, model: Any, train: Views) -> None:
     terms = top_terms(model, TERMS_SHOWN)
     sizes = np.bincount(model.labels_, minlength=N_TOPICS)
     table = _table(f"The {TOPICS_SHOWN} largest topics")
@@ -96,18 +121,18 @@ def _show_topics(console: Console, model, train: Views) -> None:
 
 
 def _main_class(views: Views, members: np.ndarray) -> str:
+    """Return the most frequent subpackage of some items, and its share."""
     labels, counts = np.unique(_classes(views)[members], return_counts=True)
     best = counts.argmax()
-    name = labels[best]
-    return f"{escape(str(name))} ({counts[best] / counts.sum():.0%})"
+    return f"{escape(str(labels[best]))} ({counts[best] / counts.sum():.0%})"
 
 
 def _classes(views: Views) -> np.ndarray:
-    """The subpackage of each item, by name."""
+    """Return the subpackage of each item."""
     return np.asarray(views.label_names)[np.asarray(views.labels)]
 
 
-def _show_clustering(console: Console, model, train: Views) -> dict[str, float]:
+def _show_clustering(console: Console, model: Any, train: Views) -> dict[str, float]:
     classes = _classes(train)
     nmi = normalized_mutual_info(classes, model.labels_)
     pure = purity(classes, model.labels_)
@@ -121,20 +146,20 @@ def _show_clustering(console: Console, model, train: Views) -> dict[str, float]:
     return {"nmi": nmi, "purity": pure}
 
 
-def _search(model, test: Views, query_view: str, answer_view: str) -> Search:
-    """Each view of the held-out items folded in on its own: no query has seen its answer."""
+def _search(model: Any, test: Views, query_view: str, answer_view: str) -> CrossViewSearch:
+    """Fold in each view of the held-out items separately, so that no query has seen its answer."""
     queries, gallery = (model.transform(test.select(v)) for v in (query_view, answer_view))
-    return Search(query_view, answer_view, similarity(queries, gallery))
+    return CrossViewSearch(query_view, answer_view, similarity(queries, gallery))
 
 
-def _show_search(console: Console, search: Search, test: Views, seed: int) -> None:
+def _show_search(console: Console, search: CrossViewSearch, test: Views, seed: int) -> None:
     table = _table(
         f"{search.query_view} searches {search.answer_view}: "
         f"{QUERIES_SHOWN} held-out items at random"
     )
     table.add_column(f"query ({search.query_view})", no_wrap=True)
     table.add_column("rank", justify="right", min_width=4)
-    table.add_column(f"the first three found ({search.answer_view})", no_wrap=True)
+    table.add_column(f"top three ({search.answer_view})", no_wrap=True)
     names, ranks = np.asarray(test.ids), search.ranks
     rows = np.random.default_rng(seed).choice(len(test), QUERIES_SHOWN, replace=False)
     for row in rows:
@@ -155,13 +180,15 @@ def _table(title: str) -> Table:
 
 
 def _name(text: str, mark: bool = False) -> str:
-    """A qualified name without its middle, so that both ends can be read in a narrow column."""
+    """Shorten a qualified name in the middle, so that both ends fit into a narrow column."""
     if len(text) > NAME_WIDTH:
         text = text[: NAME_WIDTH // 2 - 1] + "…" + text[-(NAME_WIDTH // 2) :]
     return f"[bold green]{escape(text)} ✓[/]" if mark else escape(text)
 
 
-def _show_medians(console: Console, searches, n_test: int) -> dict[str, float]:
+def _show_medians(
+    console: Console, searches: Sequence[CrossViewSearch], n_test: int
+) -> dict[str, float]:
     console.print(f"\nOver all {n_test} held-out items, the median rank of the right answer:")
     figures = {}
     for search in searches:
@@ -170,6 +197,6 @@ def _show_medians(console: Console, searches, n_test: int) -> dict[str, float]:
         figures[f"{search.query_view}_to_{search.answer_view}"] = median / n_test
         console.print(
             f"  {search.query_view} -> {search.answer_view}: [bold]{median:.0f}[/] of {n_test} "
-            f"({median / n_test:.1%}); right at first place {first:.0%}"
+            f"({median / n_test:.1%}); ranked first {first:.0%}"
         )
     return figures

@@ -1,10 +1,10 @@
-"""Optional libraries: imported when they are needed, with an error that names the extra."""
+"""Optional packages: imported on first use, with an error that says how to install them."""
 
 from importlib import import_module
 from types import ModuleType
 
 PURPOSES = {
-    "images": "reading pictures",
+    "images": "image files",
     "parquet": "Parquet files",
     "scverse": "multi-omics files (.h5mu)",
     "graph": "approximate neighbor graphs",
@@ -13,8 +13,17 @@ PURPOSES = {
 
 
 def need(module: str, extra: str) -> ModuleType:
-    """The module, or an error that says how to install it.
+    """Import an optional module, or raise an error that says how to install it.
 
+    Parameters
+    ----------
+    module : str
+        Dotted name of the module.
+    extra : str
+        The extra of coview that installs it, a key of `PURPOSES`.
+
+    Examples
+    --------
     >>> need("json", extra="plot").__name__
     'json'
     """

@@ -1,14 +1,21 @@
-"""Progress bars for long work, shown on standard error."""
+"""Progress bars on standard error."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
+
+
+class Advance(Protocol):
+    """Callback that moves a progress bar."""
+
+    def __call__(self, done: int, note: str = "") -> None: ...
 
 
 @contextmanager
-def progress_bar(description: str, total: int, show: bool = True) -> Iterator:
-    """Yields `advance(n_done, note)`; does nothing unless `show`."""
+def progress_bar(description: str, total: int, show: bool = True) -> Iterator[Advance]:
+    """Yield a callback `advance(done, note)` that moves the bar; it does nothing unless `show`."""
     if not show:
-        yield lambda done, note="": None
+        yield _ignore
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -27,4 +34,9 @@ def progress_bar(description: str, total: int, show: bool = True) -> Iterator:
             bar.update(task, completed=done, note=note)
 
         yield advance
+        # work may end early, by convergence: leave a full bar
         bar.update(task, total=bar.tasks[task].completed)
+
+
+def _ignore(done: int, note: str = "") -> None:
+    """Do nothing."""

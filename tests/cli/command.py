@@ -1,4 +1,4 @@
-"""The command, run as a person would, or within the process of the test where that will do."""
+"""Run the command: in a process of its own, or in the test's process, which is much faster."""
 
 import contextlib
 import io
@@ -10,16 +10,21 @@ from unittest import mock
 from coview.cli import main
 
 
-def coview(*args):
-    """The finished process of `coview ARGS`, which must have succeeded."""
+def run_process(*args, **options):
+    """Run `coview ARGS` as a real process, and return it when it has finished."""
     command = [sys.executable, "-m", "coview", *map(str, args)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, **options)
+
+
+def coview(*args):
+    """Run a command that must succeed as a real process."""
+    ran = run_process(*args)
     assert ran.returncode == 0, ran.stderr
     return ran
 
 
 def inside(*args):
-    """Exit code, standard output and standard error of the command, without a new process."""
+    """Return exit code, standard output and standard error of a command run in this process."""
     out, err, code = io.StringIO(), io.StringIO(), 0
     with (
         mock.patch.object(sys, "argv", ["coview", *map(str, args)]),
@@ -37,14 +42,14 @@ def inside(*args):
 
 
 def failing(expected, *args):
-    """What a command that must fail with this exit code says."""
+    """Return the standard error of a command that must fail with this exit code."""
     code, _, said = inside(*args)
     assert code == expected, (args, code, said)
     return said
 
 
 def working(*args):
-    """What a command that must succeed writes to standard output."""
+    """Return the standard output of a command that must succeed."""
     code, out, said = inside(*args)
     assert code == 0, (args, code, said)
     return out

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from coview.compare import Plan, Results, write_plan
-from tests.cli.command import coview, failing, inside, working
+from tests.cli.command import failing, inside, working
 from tests.compare.helpers import small_views
 
 
@@ -24,9 +24,11 @@ def compare(*args):
 
 def test_models_are_compared_on_a_users_own_data(folder, tmp_path):
     csv = tmp_path / "r.csv"
-    ran = coview("compare", folder, "--models", "kmeans,cca", "--seeds", 2, "--jobs", 2, "-o", csv)
-    assert "mine: accuracy" in ran.stdout
-    assert "4 runs written" in ran.stderr
+    args = (folder, "--models", "kmeans,cca", "--seeds", 2, "--jobs", 2, "-o", csv)
+    code, out, said = inside("compare", *args)
+    assert code == 0
+    assert "mine: accuracy" in out
+    assert "Wrote 4 runs" in said
     assert Results.from_csv(csv).labels == ("cca", "kmeans")
 
 
@@ -102,14 +104,14 @@ def test_models_of_one_view_get_all_views_side_by_side(folder):
     ("options", "words"),
     [
         (("--models", "magic"), "does not know magic. Models: plsa"),
-        (("--task", "classify", "--rates", "x"), "--rates must be shares"),
+        (("--task", "classify", "--rates", "x"), "--rates must be fractions"),
         (("--resume",), "need the output"),
         (("-o", "r.txt"), "written as CSV: -o r.csv"),
         (("--rates", "0.1"), "not in cluster: leave out --rates"),
         (("--task", "retrieve", "--sampling", "uniform"), "leave out --sampling"),
-        (("--models", "nb"), "nb cannot be compared in --task cluster: it is for plsa"),
+        (("--models", "nb"), "nb cannot be compared in --task cluster, which takes plsa"),
         (("--models", "kmeans,link", "--task", "classify"), "kmeans cannot be compared"),
-        (("--models", "plsa", "--task", "retrieve"), "it is for link, voted"),
+        (("--models", "plsa", "--task", "retrieve"), "which takes link, voted"),
         (("--plot", "r.png"), "here nothing varies"),
         (("--plot", "r.txt"), "writes .png, .svg, .pdf files; got r.txt"),
     ],
@@ -122,7 +124,7 @@ def test_the_data_are_not_overwritten_by_the_results(tmp_path):
     table = tmp_path / "news.csv"
     table.write_text("en,topic\nred,a\nblue,b\n")
     said = failing(2, "compare", table, "--text", "en", "--label", "topic", "-o", table)
-    assert "is what is read" in said
+    assert "is an input" in said
     assert table.read_text().startswith("en,topic")
 
 
@@ -204,9 +206,9 @@ def model(folder, tmp_path):
 
 
 def test_a_model_is_measured_on_a_folder_with_labels(model, folder):
-    ran = coview("evaluate", model, folder)
+    out = working("evaluate", model, folder)
     for words in ("accuracy", "perplexity", "agreement", "coherence (NPMI)", "diversity"):
-        assert words in ran.stdout
+        assert words in out
 
 
 def test_the_measures_as_json_and_as_csv(model, folder, tmp_path):
@@ -224,7 +226,7 @@ def test_a_model_of_texts_reads_a_table_and_its_classes(tmp_path, monkeypatch):
     table = tmp_path / "news.csv"
     table.write_text("\n".join(["en,topic", *rows, "goal team,"]) + "\n")
     working("fit", table, "--text", "en", "--topics", 2, "-o", tmp_path / "m.coview", "-q")
-    monkeypatch.setattr("coview.cli.source.CHUNK", 10)  # so that pieces are put together
+    monkeypatch.setattr("coview.cli.inputs.CHUNK_ROWS", 10)  # so that pieces are put together
     found = working("evaluate", tmp_path / "m.coview", table, "--label", "topic", "--json")
     assert json.loads(found)["clusters"]["accuracy"] == 1.0
     assert json.loads(found)["documents"] == 31

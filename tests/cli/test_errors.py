@@ -1,4 +1,4 @@
-"""What the command says when something is wrong: one line, a fitting exit code, no traceback."""
+"""Errors of the command: one line, the right exit code, no traceback."""
 
 import json
 import signal
@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tests.cli.command import coview, failing, inside, working
+from tests.cli.command import failing, inside, run_process, working
 
 TABLE = "id,en,de,topic\n" + "\n".join(
     f"d{i},{en},{de},{topic}"
@@ -53,8 +53,9 @@ def test_wrong_usage_ends_with_2_and_says_what_to_do(table, model):
         (["search", model, "moon"], "--view en"),
         (["search", model, "moon", "--view", "en", "--in", "fr"], "the views en, de"),
         (["convert", table, "--text", "en"], "-o FOLDER"),
-        (["fit", table, "--text", "en", "-o", table], "is what is read"),
-        (["predict", model, table, "-o", table], "is what is read"),
+        (["fit", table, "--text", "en", "-o", table], "is an input"),
+        (["fit", "--view", f"a={table}", "-o", table], "is an input"),
+        (["predict", model, table, "-o", table], "is an input"),
         (["search", model, "moon", "--view", "en", "--show", table], "--id"),
         (["fit", "--model", "frobnicate"], "frobnicate"),
     ]:
@@ -80,12 +81,11 @@ def test_bad_data_end_with_1_and_no_traceback(table, model):
 
 
 def test_debug_shows_the_traceback_wherever_it_stands(table):
-    for args in (["--debug", "topics", table], ["topics", table, "--debug"]):
-        ran = subprocess.run(
-            [sys.executable, "-m", "coview", *map(str, args)], capture_output=True, text=True
-        )
-        assert ran.returncode == 1
-        assert "Traceback" in ran.stderr
+    ran = run_process("topics", table, "--debug")
+    assert ran.returncode == 1
+    assert "Traceback" in ran.stderr
+    with pytest.raises(ValueError, match="not a coview file"):
+        inside("--debug", "topics", table)
 
 
 def test_a_damaged_model_is_refused(model):
@@ -146,7 +146,7 @@ def test_a_stopped_fit_keeps_its_state_and_says_how_to_resume(number, tmp_path):
             "--max-df", 1]  # fmt: skip
     assert "--fresh" in failing(2, *args)
     assert "other parameters" in failing(1, *args, "--resume")
-    coview(*args, "--fresh")
+    working(*args, "--fresh")
     assert (tmp_path / "m.coview").exists()
     assert not list(tmp_path.glob("*checkpoint*"))
 
@@ -154,8 +154,9 @@ def test_a_stopped_fit_keeps_its_state_and_says_how_to_resume(number, tmp_path):
 def test_resuming_ends_in_the_same_bits(tmp_path):
     (tmp_path / "t.csv").write_text("t\n" + "moon star sun\nbread soup sun\ngoal match\n" * 4)
     args = ["fit", tmp_path / "t.csv", "--text", "t", "-k", 2, "--max-df", 1, "--max-iter", 400,
-            "--tol", 0, "--set", "init=random", "--every", 1]  # fmt: skip
-    coview(*args, "-o", tmp_path / "whole.coview")
+            "--tol", 0, "--set", "init=random"]  # fmt: skip
+    working(*args, "-o", tmp_path / "whole.coview")
+    args += ["--every", 1]
     process = subprocess.Popen(
         [sys.executable, "-m", "coview", *map(str, args), "-o", str(tmp_path / "part.coview")],
         stderr=subprocess.PIPE,
@@ -164,7 +165,7 @@ def test_resuming_ends_in_the_same_bits(tmp_path):
     wait_for(tmp_path / "part.coview.checkpoint.1", process)
     process.kill()
     process.communicate(timeout=60)
-    coview(*args, "-o", tmp_path / "part.coview", "--resume")
+    working(*args, "-o", tmp_path / "part.coview", "--resume")
     assert (tmp_path / "part.coview").read_bytes() == (tmp_path / "whole.coview").read_bytes()
 
 
@@ -174,7 +175,7 @@ def test_documents_that_say_nothing_get_no_topic(table, model):
     code, out, said = inside("predict", model, new, "--id", "id", "--json")
     rows = json.loads(out)
     assert [row["topic"] is None for row in rows] == [False, True, True]
-    assert "2 of 3 documents have nothing that the model knows" in said
+    assert "2 of 3 documents have no feature that the model knows" in said
     assert code == 0
 
 

@@ -1,4 +1,7 @@
-"""From raw data to a searched model, each step the real command, as a new user would do it."""
+"""From raw data to a searched model, as a new user would do it, for each kind of data.
+
+The commands run in this process; `tests/test_readme.py` runs three of them as real processes.
+"""
 
 import csv
 import json
@@ -7,7 +10,7 @@ import random
 import numpy as np
 import pytest
 
-from tests.cli.command import coview
+from tests.cli.command import inside, working
 
 WORDS = {
     "sport": ("goal match team player league score", "tor spiel mannschaft spieler liga punkte"),
@@ -34,41 +37,40 @@ def write_table(path, rows, header):
         csv.writer(file).writerows([header, *rows])
 
 
-def answers(ran):
-    return [hit["document"] for hit in json.loads(ran.stdout)]
+def found_by(*search):
+    """Ids of the documents that a search finds."""
+    return [hit["document"] for hit in json.loads(working("search", *search, "--json"))]
 
 
 def test_a_table_of_texts_in_two_languages_with_empty_cells(tmp_path):
     table, model = tmp_path / "news.csv", tmp_path / "news.coview"
     rows = list(rows_of())
     write_table(table, rows, ["id", "en", "de", "topic"])
-    coview("fit", table, "--text", "en", "--text", "de", "--id", "id", "-k", 3, "-o", model)
+    working("fit", table, "--text", "en", "--text", "de", "--id", "id", "-k", 3, "-o", model)
 
-    shown = coview("topics", model, "--terms", 6).stdout
+    shown = working("topics", model, "--terms", 6)
     line = next(line for line in shown.splitlines() if "rocket" in line)
     assert "rakete" in line  # the two languages of a topic stand side by side
     assert "tor" not in line.split()
 
-    found = answers(
-        coview("search", model, "--view", "en", "--in", "de", "moon rocket", "--json", "--top", 15)
-    )
+    found = found_by(model, "--view", "en", "--in", "de", "moon rocket", "--top", 15)
     space_in_german = [r[0] for r in rows if r[3] == "space" and r[2]]
     assert set(found) <= set(space_in_german)
 
-    shown = coview(
+    shown = working(
         "search", model, "--view", "de", "--in", "en", "Brot", "--show", table, "--id", "id"
-    ).stdout
+    )
     assert "flour" in shown
 
     new = tmp_path / "new.csv"
     write_table(new, [["x", "a goal for the team"], ["y", "soup and bread"]], ["id", "en"])
-    coview("predict", model, new, "--id", "id", "-o", tmp_path / "out.parquet")
+    working("predict", model, new, "--id", "id", "-o", tmp_path / "out.parquet")
     import pyarrow.parquet
 
     written = pyarrow.parquet.read_table(tmp_path / "out.parquet").to_pylist()
     assert [row["document"] for row in written] == ["x", "y"]
     assert written[0]["topic"] != written[1]["topic"]
-    mixtures = json.loads(coview("transform", model, new, "--id", "id", "--json").stdout)
+    mixtures = json.loads(working("transform", model, new, "--id", "id", "--json"))
     assert np.isclose(sum(v for k, v in mixtures[0].items() if k != "document"), 1, atol=1e-5)
 
 
@@ -105,27 +107,22 @@ def test_a_folder_of_pictures_with_captions(tmp_path):
         cv2.imwrite(str(folder / f"{kind}{i}.png"), draw(kind, rng))
         if i % 9:
             (folder / f"{kind}{i}.txt").write_text(sentence(words, CAPTIONS[kind], 6))
-    coview("fit", folder, "-k", 3, "-o", model)
+    working("fit", folder, "-k", 3, "-o", model)
     query = tmp_path / "query.png"
     cv2.imwrite(str(query), draw("discs", rng))
-    found = answers(
-        coview("search", model, "--view", "image", "--in", "caption", query, "--json", "--top", 5)
-    )
+    found = found_by(model, "--view", "image", "--in", "caption", query, "--top", 5)
     assert all(name.startswith("discs") for name in found)
     new = tmp_path / "new"
     new.mkdir()
     cv2.imwrite(str(new / "new.png"), draw("discs", rng))
     cv2.imwrite(str(new / "other.png"), draw("stripes", rng))
-    one, two = json.loads(coview("predict", model, new, "--json").stdout)
+    one, two = json.loads(working("predict", model, new, "--json"))
     from coview import load
 
     fitted = load(model)  # read with the visual words of the model, not with words of their own
     discs = [name.startswith("discs") for name in fitted.doc_ids_]
     assert one["topic"] == np.bincount(fitted.labels_[discs]).argmax() != two["topic"]
-    found = answers(
-        coview("search", model, "--view", "caption", "--in", "image", "chess tiles", "--json",
-               "--top", 5)
-    )  # fmt: skip
+    found = found_by(model, "--view", "caption", "--in", "image", "chess tiles", "--top", 5)
     assert all(name.startswith("squares") for name in found)
 
 
@@ -151,9 +148,9 @@ def test_a_multi_omics_file_with_cells_missing_a_modality(tmp_path):
         protein.obs_names, protein.var_names = names[has_protein], [f"p{i}" for i in range(12)]
         mudata.MuData({"rna": rna, "prot": protein}).write(tmp_path / "cells.h5mu")
     model, out = tmp_path / "cells.coview", tmp_path / "out.h5mu"
-    said = coview("fit", tmp_path / "cells.h5mu", "--model", "mvplsa", "-k", 3, "-o", model).stderr
+    said = inside("fit", tmp_path / "cells.h5mu", "--model", "mvplsa", "-k", 3, "-o", model)[2]
     assert "9 lack it" in said
-    coview("transform", model, tmp_path / "cells.h5mu", "-o", out)
+    working("transform", model, tmp_path / "cells.h5mu", "-o", out)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         back = mudata.read(out)
@@ -177,10 +174,10 @@ def test_a_citation_graph_and_its_texts(tmp_path):
             if i != j:
                 cites.append([f"d{i}", f"d{j}"])
     write_table(edges, cites, ["source", "target"])
-    ran = coview("fit", table, "--text", "text", "--id", "id", "--label", "field", "--model",
-                 "mggm", "--graph", f"cites={edges}", "--links", edges, "-k", 3, "-o",
-                 model, "--json")  # fmt: skip
-    summary = json.loads(ran.stdout)
+    out = working("fit", table, "--text", "text", "--id", "id", "--label", "field", "--model",
+                  "mggm", "--graph", f"cites={edges}", "--links", edges, "-k", 3, "-o",
+                  model, "--json")  # fmt: skip
+    summary = json.loads(out)
     assert summary["model"] == "MGGM"
     assert summary["views"] == ["text", "links"]
     from coview import load
@@ -190,19 +187,6 @@ def test_a_citation_graph_and_its_texts(tmp_path):
     assert set(fitted.graph_weights_) == {"text", "links", "cites"}
     fields = np.unique([r[3] for r in rows], return_inverse=True)[1]
     assert clustering_accuracy(fields, fitted.labels_) > 0.9
-
-
-def test_the_model_of_the_demo_can_be_searched(tmp_path):
-    model, index = tmp_path / "demo.coview", tmp_path / "demo.index"
-    coview("demo", "--save", model)
-    query = "solve a linear system of equations with a sparse matrix"
-    args = ["search", model, "--view", "doc", "--in", "code", query, "--json", "--top", 10]
-    found = answers(coview(*args))
-    near = ("scipy.sparse", "scipy.optimize", "scipy.linalg", "numpy.linalg")
-    assert sum(name.startswith(near) for name in found) >= 7
-    assert answers(coview(*args, "--index", index)) == found  # written
-    assert answers(coview(*args, "--index", index)) == found  # read
-    assert "index" in coview("info", index).stdout
 
 
 def test_matrices_in_files(tmp_path):
@@ -218,10 +202,10 @@ def test_matrices_in_files(tmp_path):
     (tmp_path / "ids.txt").write_text("".join(f"doc {i}\n" for i in range(60)))
     model = tmp_path / "m.coview"
     given = ["--view", f"a={tmp_path / 'a.mtx'}", "--view", f"b={tmp_path / 'b.npz'}"]
-    coview("fit", *given, "--ids", tmp_path / "ids.txt", "-k", 3, "-o", model)
-    rows = json.loads(coview("predict", model, *given, "--json").stdout)
+    working("fit", *given, "--ids", tmp_path / "ids.txt", "-k", 3, "-o", model)
+    rows = json.loads(working("predict", model, *given, "--json"))
     assert len(rows) == 60
-    found = answers(coview("search", model, "--like", "doc 7", "--in", "b", "--json"))
+    found = found_by(model, "--like", "doc 7", "--in", "b")
     assert len(found) == 10
     assert "doc 7" not in found
 
@@ -230,10 +214,10 @@ def test_converting_keeps_the_recipes(tmp_path):
     table, folder, model = (tmp_path / n for n in ("news.csv", "views", "news.coview"))
     write_table(table, rows_of(), ["id", "en", "de", "topic"])
     text = ["--text", "en", "--text", "de", "--id", "id", "--label", "topic"]
-    coview("convert", table, *text, "-o", folder)
-    assert "60" in coview("info", folder).stdout
-    coview("fit", folder, "-k", 3, "-o", model)
-    assert answers(coview("search", model, "--view", "en", "--in", "de", "moon", "--json"))
+    working("convert", table, *text, "-o", folder)
+    assert "60" in working("info", folder)
+    working("fit", folder, "-k", 3, "-o", model)
+    assert found_by(model, "--view", "en", "--in", "de", "moon")
 
 
 def test_a_publishers_archive(tmp_path):
@@ -241,8 +225,8 @@ def test_a_publishers_archive(tmp_path):
 
     from tests.experiments.importers.packing import webkb
 
-    assert "webkb_texas" in coview("data", "list").stdout
-    assert "Texas" in coview("data", "info", "webkb_texas").stdout
+    assert "webkb_texas" in working("data", "list")
+    assert "Texas" in working("data", "info", "webkb_texas")
     out = str(tmp_path / "texas")
     assert main(["import", "webkb_texas", str(webkb(tmp_path)), "--out", out]) == 0
-    assert "views folder" in coview("info", tmp_path / "texas").stdout
+    assert "views folder" in working("info", tmp_path / "texas")

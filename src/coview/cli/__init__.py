@@ -1,11 +1,12 @@
-"""The command line: one small file for each group of commands.
+"""The command line `coview`: one module for each group of commands.
 
-Exit codes: 0 all is well; 1 the data, a file or an optional package is not as it should be; 2 the
-command was not written as it should be; 130 stopped by Ctrl-C.
+Exit codes: 0 success; 1 a problem with the data, a file or an optional package; 2 wrong usage;
+130 interrupted with Ctrl-C.
 """
 
 import sys
 import warnings
+from typing import TextIO
 
 import typer
 
@@ -16,16 +17,18 @@ from coview.cli.data import data_app
 from coview.cli.demo import demo
 from coview.cli.fit import fit
 from coview.cli.inspect import convert, info, topics
-from coview.cli.output import STATE, UsageError
+from coview.cli.options import UsageError
+from coview.cli.output import note
 from coview.cli.search import search
 
-# what bad input, bad files and missing packages raise; anything else is our own fault
-EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError, KeyError)
+# raised for bad input, bad files and missing packages; anything else is a bug in coview
+EXPECTED_ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError, KeyError)
 
 app = typer.Typer(
     name="coview",
     help=(
-        "Multi-view topic models: cluster, classify and search things seen several ways.\n\n"
+        "Multi-view topic models: cluster, classify and search documents that have several "
+        "views.\n\n"
         "Example: coview fit news.csv --text en --text de --id id --topics 20 -o news.coview"
     ),
     no_args_is_help=True,
@@ -47,57 +50,61 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: bool = typer.Option(
-        False, "--version", callback=_show_version, is_eager=True, help="Show the version."
+        False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
     ),
     debug: bool = typer.Option(
-        False, "--debug", help="Show the whole traceback of an error. Works in any place."
+        False,
+        "--debug",
+        help="Show the full traceback of an error. May stand anywhere on the command line.",
     ),
 ) -> None:
-    STATE.debug = debug
+    """Declare the options that stand before a command; `main` handles --debug."""
 
 
 def main() -> None:
-    """Entry point of the `coview` command."""
+    """Run the `coview` command with the arguments of the process."""
     arguments = sys.argv[1:]
-    if "--debug" in arguments:  # people add it at the end of the command that failed
+    debug = "--debug" in arguments
+    if debug:  # it is often appended to the command that failed
         arguments = ["--debug", *(a for a in arguments if a != "--debug")]
     warnings.showwarning = _show_warning
     try:
         app(args=arguments, prog_name="coview", standalone_mode=True)
     except KeyboardInterrupt:
-        if STATE.debug:
+        if debug:
             raise
-        _say("Stopped.")
+        note("Stopped.")
         sys.exit(130)
     except Exception as error:
-        if STATE.debug:
+        if debug:
             raise
-        _say(f"Error: {_readable(error)}")
+        note(f"Error: {_error_message(error)}")
         sys.exit(2 if isinstance(error, UsageError) else 1)
 
 
-def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
-    """Warnings for people: what, without where in the code."""
-    _say(f"Warning: {_printable(str(message))}")
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning without its place in the code."""
+    note(f"Warning: {_printable(str(message))}")
 
 
-def _readable(error: Exception) -> str:
+def _error_message(error: Exception) -> str:
     text = str(error) or type(error).__name__
-    if isinstance(error, KeyError):  # whose text is quoted
+    if isinstance(error, KeyError):  # its str() is quoted
         text = str(error.args[0]) if error.args else text
-    known = isinstance(
-        error, ValueError | TypeError | OSError | ImportError | MemoryError | KeyError
-    )
-    advice = "" if known else " (an error of coview itself: run again with --debug and report it)"
+    known = isinstance(error, EXPECTED_ERRORS)
+    advice = "" if known else " (a bug in coview: run again with --debug and report it)"
     return f"{_printable(text)}{advice}"
 
 
 def _printable(text: str) -> str:
-    """Without control characters, which names in data may hold; line breaks stay."""
+    """Escape control characters, which names from the data may contain; keep line breaks."""
     from coview.wording import show
 
     return "\n".join(show(line, width=10_000) for line in text.split("\n"))
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)

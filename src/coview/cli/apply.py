@@ -1,7 +1,4 @@
-"""`coview predict` and `transform`: a model on new documents.
-
-`coview evaluate`: how good one fitted model is on some documents.
-"""
+"""Commands that apply a fitted model to documents: `coview predict`, `transform`, `evaluate`."""
 
 from __future__ import annotations
 
@@ -11,100 +8,88 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coview.cli import options
-from coview.cli.output import UsageError, deliver, note, print_json
-from coview.cli.source import Source, check_not_input, named
+from coview.cli.inputs import (
+    NEW_DOCUMENT_OPTIONS,
+    DataSource,
+    check_not_input,
+    data_options,
+)
+from coview.cli.output import note, print_json, show_or_write
 from coview.models import topic_model
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
 
     from coview.views.container import Views
 
+MAX_SHOWN = 20  # rows of a table on the terminal
 
-SHOWN = 20
+# -- predict and transform -------------------------------------------------------------------------
 
 
+@data_options(*NEW_DOCUMENT_OPTIONS, "id")
 def predict(
-    context: typer.Context,
     model: options.Model,
-    data: options.Data = None,
+    source: DataSource,
     output: options.Output = None,
-    view: options.Matrices = None,
-    text: options.Text = None,
-    tokens: options.Tokens = None,
-    image: options.Image = None,
-    id: options.Id = None,
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
     raw: options.Raw = False,
     json: options.Json = False,
 ) -> None:
-    """Give new documents their topic, or their class if the model is a classifier.
+    """Predict the topic of new documents, or their class if the model is a classifier.
 
-    Any of the model's views will do: a table needs the columns the model was fitted to, or some of
-    them, or --text VIEW=COLUMN.
+    The data need at least one view of the model. A table needs columns named like those the model
+    was fitted to; name others with --text VIEW=COLUMN.
 
     Example: coview predict news.coview new.csv --id id -o topics.csv
     """
-    source = Source.of(context.params)
-    check_not_input(output, data, model)
+    check_not_input(output, model, *source.files)
     fitted, ids, mixtures, labels, known = _applied(model, source)
-    what = "class" if hasattr(fitted, "classes_") else "topic"
+    what = "class" if _is_classifier(fitted) else "topic"
     rows = [
-        [name, _plain(label), float(shares.max())] if told else [name, None, None]
+        [name, _as_python(label), float(shares.max())] if told else [name, None, None]
         for name, label, shares, told in zip(ids, labels, mixtures, known, strict=True)
     ]
     if not known.all():
         note(
-            f"{int((~known).sum()):,} of {len(ids):,} documents have nothing that the model knows: "
-            f"their {what} is left empty."
+            f"{int((~known).sum()):,} of {len(ids):,} documents have no feature that the model "
+            f"knows: their {what} is left empty."
         )
-    deliver(
-        "",
-        ["document", what, "probability"],
-        rows,
-        as_json=json,
-        output=output,
-        raw=raw,
-        most=SHOWN,
-    )
+    columns = ["document", what, "probability"]
+    show_or_write(columns, rows, as_json=json, output=output, raw=raw, max_shown=MAX_SHOWN)
 
 
+@data_options(*NEW_DOCUMENT_OPTIONS, "id")
 def transform(
-    context: typer.Context,
     model: options.Model,
-    data: options.Data = None,
+    source: DataSource,
     output: options.Output = None,
-    view: options.Matrices = None,
-    text: options.Text = None,
-    tokens: options.Tokens = None,
-    image: options.Image = None,
-    id: options.Id = None,
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
     raw: options.Raw = False,
     json: options.Json = False,
 ) -> None:
-    """Give new documents their mixtures of topics.
+    """Compute the topic mixtures p(z|d) of new documents.
 
-    With an .h5mu file as input and output the results are written into a copy of it: mixtures to
-    obsm, topics to each modality's varm, clusters to obs.
+    If input and output are .h5mu files, the output is a copy of the input with the mixtures in
+    obsm, the topics in each modality's varm and the clusters in obs.
 
     Example: coview transform news.coview new.csv --id id -o mixtures.parquet
     """
-    source = Source.of(context.params)
-    check_not_input(output, data, model)
+    check_not_input(output, model, *source.files)
     if output is not None and output.suffix.lower() == ".h5mu":
-        _into_mudata(model, source, output)
+        _write_mudata(model, source, output)
         return
     fitted, ids, mixtures, *_ = _applied(model, source)
-    columns = ["document", *(str(c) for c in getattr(fitted, "classes_", range(mixtures.shape[1])))]
+    names = fitted.classes_ if _is_classifier(fitted) else range(mixtures.shape[1])
+    columns = ["document", *map(str, names)]
     rows = [[name, *map(float, shares)] for name, shares in zip(ids, mixtures, strict=True)]
-    deliver("", columns, rows, as_json=json, output=output, raw=raw, most=SHOWN)
+    show_or_write(columns, rows, as_json=json, output=output, raw=raw, max_shown=MAX_SHOWN)
 
 
-def _applied(path, source: Source) -> tuple[Any, list[str], np.ndarray, np.ndarray, np.ndarray]:
-    """The model; ids, mixtures, labels of the new documents, and which say anything to it."""
+def _applied(
+    path: Path, source: DataSource
+) -> tuple[Any, list[str], np.ndarray, np.ndarray, np.ndarray]:
+    """Return the model; ids, mixtures, labels of the documents, and which have known features."""
     import numpy as np
 
     from coview.io import load
@@ -127,54 +112,56 @@ def _applied(path, source: Source) -> tuple[Any, list[str], np.ndarray, np.ndarr
 
 
 def _labels(fitted: Any, mixtures: np.ndarray) -> np.ndarray:
-    """What `predict` would say of these mixtures, without folding in twice."""
+    """Return what `predict` would for these mixtures, without folding in twice."""
     inner = topic_model(fitted)
     topics = inner._assign(mixtures)
-    return fitted.classes_[topics] if hasattr(fitted, "classes_") else topics
+    return fitted.classes_[topics] if _is_classifier(fitted) else topics
 
 
-def _plain(label: Any) -> Any:
-    return label.item() if hasattr(label, "item") else label
+def _is_classifier(fitted: Any) -> bool:
+    from coview.classifier import TopicClassifier
+
+    return isinstance(fitted, TopicClassifier)
 
 
-def _into_mudata(path, source: Source, output) -> None:
+def _as_python(label: Any) -> Any:
+    """Convert a numpy scalar, which JSON cannot hold."""
+    import numpy as np
+
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _write_mudata(path: Path, source: DataSource, output: Path) -> None:
     from coview.io import load
     from coview.reading.mudata import to_mudata
 
     if not source.is_h5mu:
-        raise ValueError(
-            "An .h5mu output needs an .h5mu input, into a copy of which it is written."
-        )
+        raise ValueError("An .h5mu output is a copy of the input, which must be .h5mu as well.")
     fitted = load(path)
     to_mudata(topic_model(fitted), source.data, output)
-    note(f"Results written to {output}: obsm['X_coview'], obs['coview'], varm['coview_topics'].")
+    note(f"Wrote {output}: obsm['X_coview'], obs['coview'], varm['coview_topics'].")
 
 
 # -- evaluate --------------------------------------------------------------------------------------
 
 
+@data_options(*NEW_DOCUMENT_OPTIONS, "label", "labels")
 def evaluate(
-    context: typer.Context,
     model: options.Model,
-    data: options.Data = None,
+    source: DataSource,
     output: options.Output = None,
-    view: options.Matrices = None,
-    text: options.Text = None,
-    tokens: options.Tokens = None,
-    image: options.Image = None,
-    label: options.Label = None,
-    labels: options.Labels = None,
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
-    top: Annotated[int, typer.Option(min=2, help="Words of a topic that are looked at.")] = 10,
+    top: Annotated[
+        int, typer.Option(min=2, help="Number of words per topic for coherence and diversity.")
+    ] = 10,
     raw: options.Raw = False,
     json: options.Json = False,
 ) -> None:
-    """Measure a fitted model: clusters against classes, perplexity, coherence, agreement.
+    """Evaluate a fitted model: clusters against classes, perplexity, coherence, agreement.
 
-    The documents are folded in like new ones. With --label (or a views folder that has labels)
-    clusters are compared with classes, and a classifier is judged by them. Perplexity is that of
-    words set aside in each document. Agreement is between views that are folded in each on its own.
+    The documents are folded in like new ones. With class labels (--label, --labels, or those of a
+    views folder) clusters are compared with classes, and a classifier is scored. Perplexity is
+    that of held-out words of each document. Agreement compares the mixtures of each pair of views,
+    folded in separately.
 
     Examples:
 
@@ -182,69 +169,47 @@ def evaluate(
 
       coview evaluate digits.coview data/mfeat --json
     """
-    from coview.compare.evaluation import evaluate as measure
+    from coview.compare.evaluation import evaluate as evaluate_model
     from coview.io import load
 
-    source = Source.of(context.params)
-    check_label_options(source)
-    check_not_input(output, model, *inputs(source))
+    source.check_label_options()
+    check_not_input(output, model, *source.files)
     fitted = load(model)
     views, truth = _documents(source, topic_model(fitted))
-    found = measure(fitted, views, truth, top=top)
+    found = evaluate_model(fitted, views, truth, top=top)
     if json and output is None:
         print_json(found)
         return
-    rows = _rows(found)
-    deliver("", ["measure", "of", "value"], rows, as_json=json, output=output, raw=raw)
+    columns = ["measure", "of", "value"]
+    show_or_write(columns, _measure_rows(found), as_json=json, output=output, raw=raw)
 
 
-def check_label_options(source: Source) -> None:
-    """Refuse classes that would not be read: others, or none, would be taken in their place."""
-    if source.labels is not None and not source.view:
-        raise UsageError(
-            "--labels is a file of classes for matrices (--view). A table has a column of them "
-            "(--label), a views folder its own file."
-        )
-    is_folder = source.data is not None and source.data.is_dir()
-    if source.label is not None and (source.view or is_folder):
-        raise UsageError(
-            "--label is a column of a table or of an .h5mu file. Matrices have a file of classes "
-            "(--labels), a views folder its own."
-        )
-
-
-def inputs(source: Source) -> list[Path | None]:
-    """The files that are read."""
-    matrices = [Path(file) for file in named(source.view, "--view").values()]
-    return [source.data, source.labels, source.ids, source.links, *matrices]
-
-
-def _documents(source: Source, model: Any) -> tuple[Views, Any]:
-    """All documents, and their classes where a column of a table has them."""
-    pieces = list(source.new_documents(model))
-    if not pieces:
+def _documents(source: DataSource, model: Any) -> tuple[Views, np.ndarray | None]:
+    """Return all documents, and their classes if a column of a table has them."""
+    chunks = list(source.new_documents(model))
+    if not chunks:
         raise ValueError(f"There are no documents in {source.data}.")
     in_column = source.label is not None and source.is_table and not source.view
-    truth = _column(source) if in_column else None
-    return (pieces[0] if len(pieces) == 1 else _stacked(pieces)), truth
+    truth = _label_column(source) if in_column else None
+    return (chunks[0] if len(chunks) == 1 else _stacked(chunks)), truth
 
 
-def _stacked(pieces: list[Views]) -> Views:
+def _stacked(chunks: list[Views]) -> Views:
     import numpy as np
     import scipy.sparse as sp
 
     from coview.views.container import Views
 
-    first = pieces[0]
+    first = chunks[0]
     return Views(
-        {n: sp.vstack([p[n] for p in pieces], format="csr") for n in first.names},
+        {n: sp.vstack([c[n] for c in chunks], format="csr") for n in first.names},
         features={n: f for n, f in first.features.items() if f is not None} or None,
-        present=np.concatenate([p.present for p in pieces]),
+        present=np.concatenate([c.present for c in chunks]),
     )
 
 
-def _column(source: Source) -> Any:
-    """The classes of a table; an empty cell is a document without one."""
+def _label_column(source: DataSource) -> np.ndarray:
+    """Read the class labels of a table; an empty cell is None."""
     import numpy as np
 
     from coview.reading.tables import check_columns, open_table
@@ -257,17 +222,17 @@ def _column(source: Source) -> Any:
     return np.array([None if c in (None, "") else str(c) for c in cells], dtype=object)
 
 
-def _rows(found: dict[str, Any]) -> list[list[Any]]:
-    """One line for each number."""
+def _measure_rows(found: Mapping[str, Any]) -> list[list[Any]]:
+    """Return one row (measure, of, value) for each number."""
     from coview.compare.metric_info import metric_info
 
-    def named(values, of):
+    def titled(values: Mapping[str, float], of: str) -> list[list[Any]]:
         return [[metric_info(name).title, of, value] for name, value in values.items()]
 
-    rows = named(found.get("classes", {}), "classes")
-    rows += named(found.get("clusters", {}), "clusters")
+    rows = titled(found.get("classes", {}), "classes")
+    rows += titled(found.get("clusters", {}), "clusters")
     rows.append(["perplexity", "all views", found["perplexity"]])
     rows += [["agreement", pair, value] for pair, value in found.get("agreement", {}).items()]
     for view, values in found["views"].items():
-        rows += named(values, view)
+        rows += titled(values, view)
     return rows

@@ -1,89 +1,80 @@
-"""`coview compare`: models against each other, on a plan or on a user's own data.
-
-What `coview compare --plot` draws: one measure along the one thing that varies.
-"""
+"""The command `coview compare`: models and baselines on a plan or on a user's own data."""
 
 from __future__ import annotations
 
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeGuard
 
 import typer
 
 from coview.cli import options
-from coview.cli.apply import check_label_options, inputs
 from coview.cli.fit import sigterm_as_interrupt
-from coview.cli.output import UsageError, note, print_json, refuse_options
-from coview.cli.source import Source, check_not_input
-from coview.models import ONE_VIEW
+from coview.cli.inputs import ALL_DATA_OPTIONS, DataSource, check_not_input, data_options
+from coview.cli.options import UsageError, refuse_options
+from coview.cli.output import note, print_json
+from coview.models import MODEL_NAMES, ONE_VIEW
+from coview.wording import plural
 
 if TYPE_CHECKING:
-    from coview.compare import Plan, Results
+    from collections.abc import Mapping, Sequence
+
+    from coview.compare import Entry, Plan, Results
     from coview.views.container import Views
 
-
-_WHAT = "What is compared"
-_RUN = "The run"
-
-
-class Task(StrEnum):
-    cluster = "cluster"
-    classify = "classify"
-    retrieve = "retrieve"
+_WHAT = "Comparison"
+_RUN = options.RUN_PANEL
 
 
-class Form(StrEnum):
-    text = "text"
-    md = "md"
-    latex = "latex"
+Task = StrEnum("Task", ["cluster", "classify", "retrieve"])
+TableFormat = StrEnum("TableFormat", ["text", "md", "latex"])
+Sampling = StrEnum("Sampling", ["uniform", "stratified"])
 
-
-class Sampling(StrEnum):
-    uniform = "uniform"
-    stratified = "stratified"
-
-
-# what a plan in a file leaves to the command
-_BESIDE_A_PLAN = (
-    *("data", "output", "metric", "table", "plot"),
-    *("jobs", "resume", "fresh", "quiet", "json"),
-)
-_OF_CLASSIFY = ("rates", "sampling")
-
-# baselines by what they need: labels, or not
-_SUITED = {
-    Task.cluster: ("clustering",),
-    Task.classify: ("classification",),
-    Task.retrieve: ("retrieval",),
+# the `task` of baselines that can do each task; topic models can do all of them
+_BASELINE_TASK = {
+    Task.cluster: "clustering",
+    Task.classify: "classification",
+    Task.retrieve: "retrieval",
 }
-DEFAULTS = {
+_DEFAULT_MODELS = {
     Task.cluster: "link,mvplsa,kmeans,spectral",
     Task.classify: "link,mvplsa,nb-ensemble,cotraining",
     Task.retrieve: "link,divergence,scm",
 }
+# options that may be combined with a plan file, which fixes everything else
+_ALLOWED_WITH_PLAN = (
+    *("data", "output", "metric", "table", "plot"),
+    *("jobs", "resume", "fresh", "quiet", "json"),
+)
+_CLASSIFY_ONLY = ("rates", "sampling")
+_PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
+@data_options(*ALL_DATA_OPTIONS)
 def compare(
     context: typer.Context,
-    data: options.Data = None,
+    source: DataSource,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="CSV file for the results.", show_default=False, metavar="FILE"
+            "--output",
+            "-o",
+            help="CSV file to write the results to.",
+            show_default=False,
+            metavar="FILE",
         ),
     ] = None,
     models: Annotated[
         str | None,
         typer.Option(
-            help="Models and baselines, parted by commas; a choice for the task by default.",
+            help="Comma-separated models and baselines; the default depends on --task.",
             metavar="NAME,NAME",
             rich_help_panel=_WHAT,
         ),
     ] = None,
     task: Annotated[
-        Task, typer.Option(help="What the models are to do.", rich_help_panel=_WHAT)
+        Task, typer.Option(help="The task to compare the models on.", rich_help_panel=_WHAT)
     ] = Task.cluster,
     topics: Annotated[
         int | None,
@@ -91,86 +82,71 @@ def compare(
             "--topics",
             "-k",
             min=1,
-            help="Number of topics; that of the classes by default.",
+            help="Number of topics. Default: the number of classes.",
             rich_help_panel=_WHAT,
         ),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, help="Runs of each model.", rich_help_panel=_WHAT)
+        int,
+        typer.Option(
+            min=1, help="Number of runs per model, with seeds 0, 1, ...", rich_help_panel=_WHAT
+        ),
     ] = 5,
     rates: Annotated[
         str,
         typer.Option(
-            help="Shares of labeled documents, for --task classify.",
-            metavar="SHARE,SHARE",
+            help="With --task classify: comma-separated fractions of labeled documents.",
+            metavar="RATE,RATE",
             rich_help_panel=_WHAT,
         ),
     ] = "0.01,0.05,0.1",
     sampling: Annotated[
         Sampling,
         typer.Option(
-            help="How these are drawn, at least one of each class, for --task classify.",
+            help="With --task classify: how to draw the labeled documents, at least one per class.",
             rich_help_panel=_WHAT,
         ),
     ] = Sampling.uniform,
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            help="What the table and the CSV file show, such as accuracy or nmi_max. May be "
-            "repeated.",
+            help="Metric of the table and the CSV file, such as accuracy or nmi_max. Repeatable; "
+            "the default depends on --task.",
             rich_help_panel=_WHAT,
         ),
     ] = None,
     table: Annotated[
-        Form, typer.Option(help="Form of the table.", rich_help_panel=_WHAT)
-    ] = Form.text,
+        TableFormat, typer.Option(help="Format of the table.", rich_help_panel=_WHAT)
+    ] = TableFormat.text,
     plot: Annotated[
         Path | None,
         typer.Option(
-            help="Draw the first metric against the share of labels, or against the parameter that "
-            "the plan varies (.png, .svg, .pdf).",
+            help="Plot the first metric against the fraction of labels, or against the parameter "
+            "that the plan varies (.png, .svg, .pdf).",
             metavar="FILE",
             rich_help_panel=_WHAT,
         ),
     ] = None,
-    view: options.Matrices = None,
-    text: options.Text = None,
-    tokens: options.Tokens = None,
-    image: options.Image = None,
-    id: options.Id = None,
-    label: options.Label = None,
-    ids: options.Ids = None,
-    labels: options.Labels = None,
-    links: options.Links = None,
-    use: options.Use = None,
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
-    language: options.Languages = None,
-    stop_words: options.StopWords = True,
-    min_df: options.MinDf = None,
-    max_df: options.MaxDf = None,
-    max_features: options.MaxFeatures = None,
     jobs: Annotated[
         int | None,
-        typer.Option(help="Fits at a time; one a core by default.", rich_help_panel=_RUN),
+        typer.Option(
+            help="Number of fits to run in parallel. Default: one per core.", rich_help_panel=_RUN
+        ),
     ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from what is finished.", rich_help_panel=_RUN)
-    ] = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Throw earlier results away.", rich_help_panel=_RUN)
-    ] = False,
+    resume: options.Resume = False,
+    fresh: options.Fresh = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
     """Compare models on your own data, or run a plan from a .toml file.
 
-    Every model is fitted with every seed, several at a time. What is finished is kept beside the
-    output (FILE.cells.jsonl): after Ctrl-C the same command with --resume goes on, and with more
-    --seeds it runs only what is new. "-best" models choose a view without looking at the labels.
+    Every model is fitted with every seed, several fits in parallel. Finished runs are saved next to
+    the output (FILE.cells.jsonl): after Ctrl-C, the same command with --resume continues; with a
+    larger --seeds it runs only what is new. Models named "-best" choose a view without looking at
+    the labels.
 
-    The table has mean and standard deviation, the best in bold (a star in plain text) with those
-    that a paired test cannot tell from it.
+    The table shows means and standard deviations. Bold (a star in plain text) marks the best mean
+    and those that a paired test cannot distinguish from it.
 
     Examples:
 
@@ -182,46 +158,50 @@ def compare(
 
       coview compare experiment.toml -o r.csv --resume
     """
-    _check_options(context, data, task)
-    source = Source.of(context.params)
-    check_label_options(source)
-    check_not_input(output, *inputs(source))
-    check_not_input(plot, *inputs(source), output)
-    plan, given = _plan(source, models, task, topics, seeds, rates, sampling, metric)
-    axis = None if plot is None else plot_axis(plan, plot)
-    results = _run(plan, given, output, jobs, resume, fresh, quiet)
+    _check_options(context, source.data, task)
+    source.check_label_options()
+    check_not_input(output, *source.files)
+    check_not_input(plot, *source.files, output)
+    metrics = metric or []
+    views: dict[str, Views] = {}
+    if _is_plan(source.data):
+        plan = _read_plan(source.data, metrics)
+    else:
+        plan, views = _make_plan(source, models, task, topics, seeds, rates, sampling, metrics)
+    axis = None if plot is None else _plot_axis(plan, plot)
+    results = _run(plan, views, output, jobs, resume, fresh, quiet)
     if len(results.failures) == len(results.runs):
-        raise ValueError(f"Every run failed. The first said: {results.runs[0].error}")
+        raise ValueError(f"Every run failed. The first error: {results.runs[0].error}")
     notes = _failures(results)
     if output is not None:
         results.to_csv(output)
-        notes.append(f"{len(results)} run{'s' * (len(results) > 1)} written to {output}.")
+        notes.append(f"Wrote {plural(len(results), 'run')} to {output}.")
     if plot is not None and axis is not None:
-        draw(results, axis, _metrics(results, plan, metric or [])[0], plot)
-        notes.append(f"Drawn in {plot}.")
+        _draw(results, axis, _table_metrics(results, plan, metrics)[0], plot)
+        notes.append(f"Wrote the plot to {plot}.")
     for line in [] if quiet else notes:
         note(line)
     if json:
         print_json([vars(run) for run in results.runs])
     else:
-        print("\n".join(_tables(results, plan, metric or [], table)), end="")
+        print("\n".join(_tables(results, plan, metrics, table)), end="")
 
 
 def _check_options(context: typer.Context, data: Path | None, task: Task) -> None:
     if _is_plan(data):
-        others = [name for name in context.params if name not in _BESIDE_A_PLAN]
-        refuse_options(context, others, "A plan says itself what is compared")
+        others = [name for name in context.params if name not in _ALLOWED_WITH_PLAN]
+        refuse_options(context, others, "A plan itself says what to compare")
     elif task is not Task.classify:
-        why = f"Labels are given in --task classify, not in {task.value}"
-        refuse_options(context, _OF_CLASSIFY, why)
+        why = f"Labels are drawn only in --task classify, not in {task.value}"
+        refuse_options(context, _CLASSIFY_ONLY, why)
 
 
-def _is_plan(data: Path | None) -> bool:
+def _is_plan(data: Path | None) -> TypeGuard[Path]:
     return data is not None and data.suffix.lower() == ".toml"
 
 
 def _failures(results: Results) -> list[str]:
-    """One line for each model that failed: tables have no room for a whole message."""
+    """Return the first error of each model that failed; tables have no room for it."""
     first = {(run.dataset, run.label): run.error for run in reversed(results.failures)}
     return [f"{label} failed on {data}: {error}" for (data, label), error in first.items()]
 
@@ -229,19 +209,31 @@ def _failures(results: Results) -> list[str]:
 # -- the plan --------------------------------------------------------------------------------------
 
 
-def _plan(
-    source, models, task, topics, seeds, rates, sampling, metric
-) -> tuple[Plan, dict[str, Any]]:
-    """The plan, and what its data sets stand for."""
-    from coview.compare import Plan, read_plan
+def _read_plan(path: Path, metrics: Sequence[str]) -> Plan:
+    from coview.compare import read_plan
     from coview.compare.metric_info import check_task_metrics
 
-    if _is_plan(source.data):
-        plan = read_plan(source.data)
-        check_task_metrics(metric or (), plan.task)
-        return plan, {}
-    check_task_metrics(metric or (), task.value)
-    names = _names(models or DEFAULTS[task], task)
+    plan = read_plan(path)
+    check_task_metrics(metrics, plan.task)
+    return plan
+
+
+def _make_plan(
+    source: DataSource,
+    models: str | None,
+    task: Task,
+    topics: int | None,
+    seeds: int,
+    rates: str,
+    sampling: Sampling,
+    metrics: Sequence[str],
+) -> tuple[Plan, dict[str, Views]]:
+    """Return the plan that the options describe, and its data by name."""
+    from coview.compare import Plan
+    from coview.compare.metric_info import check_task_metrics
+
+    check_task_metrics(metrics, task.value)
+    names = _model_names(models or _DEFAULT_MODELS[task], task)
     views = source.views()
     name = source.data.name if source.data is not None else "data"
     plan = Plan(
@@ -249,19 +241,18 @@ def _plan(
         [_entry(model, views) for model in names],
         task=task.value,
         seeds=seeds,
-        metrics=metric or (),
+        metrics=metrics,
         n_components=topics,
-        label_rates=_shares(rates) if task is Task.classify else (),
+        label_rates=_parse_rates(rates) if task is Task.classify else (),
         label_sampling=sampling.value,
     )
-    _check_data(views, task, topics)
+    _check_labels(views, task, topics)
     return plan, {name: views}
 
 
-def _names(models: str, task: Task) -> list[str]:
-    """The models' names, which must be known and fit the task."""
+def _model_names(models: str, task: Task) -> list[str]:
+    """Split the names of --models, and check that they are known and suit the task."""
     from coview.baselines import BASELINES
-    from coview.models import MODEL_NAMES
 
     names = [name.strip() for name in models.split(",") if name.strip()]
     unknown = [name for name in names if name not in MODEL_NAMES and name not in BASELINES]
@@ -270,157 +261,164 @@ def _names(models: str, task: Task) -> list[str]:
             f"--models does not know {', '.join(unknown) or 'any name'}. Models: "
             f"{', '.join(MODEL_NAMES)}. Baselines: {', '.join(BASELINES)}."
         )
-    suited = [*MODEL_NAMES, *(n for n, made in BASELINES.items() if made.task in _SUITED[task])]
-    if task is Task.retrieve:  # views side by side cannot be searched with each other
-        suited = [name for name in suited if name not in ONE_VIEW]
+    # a model of one view concatenates them, and cannot search one with another
+    suited = [name for name in MODEL_NAMES if task is not Task.retrieve or name not in ONE_VIEW]
+    suited += [name for name, made in BASELINES.items() if made.task == _BASELINE_TASK[task]]
     unsuited = [name for name in names if name not in suited]
     if unsuited:
         raise UsageError(
-            f"{', '.join(unsuited)} cannot be compared in --task {task.value}: it is for "
+            f"{', '.join(unsuited)} cannot be compared in --task {task.value}, which takes "
             f"{', '.join(suited)}."
         )
     return names
 
 
-def _entry(name: str, views: Views) -> Any:
-    """A model of one view gets all of them side by side."""
+def _entry(name: str, views: Views) -> Entry:
+    """Return the plan's entry of a model; models of one view get all views concatenated."""
     from coview.compare import Entry
 
     if name in ONE_VIEW and views.n_views > 1:
+        # the label is part of results and journals of earlier comparisons: do not reword it
         return Entry(name, label=f"{name}, views side by side", concat=True)
     return Entry(name)
 
 
-def _shares(rates: str) -> list[float]:
+def _parse_rates(rates: str) -> list[float]:
     try:
         return [float(rate) for rate in rates.split(",")]
     except ValueError as error:
-        raise UsageError(f"--rates must be shares such as 0.01,0.05; got {rates!r}.") from error
+        raise UsageError(f"--rates must be fractions such as 0.01,0.05; got {rates!r}.") from error
 
 
-def _check_data(views: Views, task: Task, topics: int | None) -> None:
+def _check_labels(views: Views, task: Task, topics: int | None) -> None:
     if views.labels is None and (topics is None or task is not Task.cluster):
         needed = "" if task is not Task.cluster else ", or the number of topics with --topics"
-        raise UsageError(f"The data have no classes: give their column with --label{needed}.")
+        raise UsageError(f"The data have no class labels: give their column with --label{needed}.")
 
 
 # -- the run ---------------------------------------------------------------------------------------
 
 
-def _run(plan, given, output, jobs, resume, fresh, quiet) -> Results:
+def _run(
+    plan: Plan,
+    views: Mapping[str, Views],
+    output: Path | None,
+    jobs: int | None,
+    resume: bool,
+    fresh: bool,
+    quiet: bool,
+) -> Results:
     from coview.compare import run
     from coview.compare.runner import finished_cells
 
-    cells = _journal(output, resume, fresh)
+    journal = _journal(output, resume, fresh)
     show = not quiet and sys.stderr.isatty()
     with sigterm_as_interrupt():
         try:
-            return run(plan, cells, n_jobs=jobs, data=given, verbose=int(show))
+            return run(plan, journal, n_jobs=jobs, data=views, verbose=int(show))
         except KeyboardInterrupt:
-            if cells is not None:
-                done, wanted = finished_cells(plan, cells, given)
+            if journal is not None:
+                done, wanted = finished_cells(plan, journal, views)
                 note(
-                    f"Stopped; {done} of {wanted} runs are finished and kept in "
-                    f"{cells}. Go on with the same command and --resume."
+                    f"Stopped; {done} of {plural(wanted, 'run')} are finished and saved in "
+                    f"{journal}. Continue with the same command and --resume."
                 )
             raise
 
 
 def _journal(output: Path | None, resume: bool, fresh: bool) -> Path | None:
-    """Where finished cells are kept; None without an output."""
+    """Return the file of finished runs, or None without an output."""
     if output is None:
         if resume or fresh:
             raise UsageError("--resume and --fresh need the output of the run: -o FILE.csv.")
         return None
     if output.suffix.lower() != ".csv":
         raise UsageError(f"Results are written as CSV: -o {output.stem}.csv.")
-    cells = output.with_name(f"{output.name}.cells.jsonl")
+    journal = output.with_name(f"{output.name}.cells.jsonl")
     if fresh:
-        cells.unlink(missing_ok=True)
-    elif cells.exists() and not resume:
+        journal.unlink(missing_ok=True)
+    elif journal.exists() and not resume:
         raise UsageError(
-            f"{cells} holds runs of an earlier comparison. Go on with --resume, or begin anew with "
-            "--fresh."
+            f"{journal} holds runs of an earlier comparison. Continue it with --resume, or discard "
+            "it with --fresh."
         )
-    return cells
+    return journal
 
 
 # -- tables ----------------------------------------------------------------------------------------
 
 
-def _tables(results: Results, plan: Plan, wanted: list[str], form: Form) -> list[str]:
-    """One table for each metric; clusterings of several data sets stand side by side."""
+def _tables(results: Results, plan: Plan, wanted: Sequence[str], format: TableFormat) -> list[str]:
+    """Return one table per metric; for clustering, one with a column per data set."""
     from coview.compare.metric_info import metric_info
 
-    format = {"md": "markdown"}.get(form.value, form.value)
-    metrics = _metrics(results, plan, wanted)
     rows, columns = {
         "cluster": ("model", "dataset"),
         "classify": ("model", "rate"),
         "retrieve": ("part", "model"),
     }[plan.task]
-    places: list[tuple[str, ...]] = (
+    groups: list[tuple[str, ...]] = (
         [results.datasets] if plan.task == "cluster" else [(d,) for d in results.datasets]
     )
+    form = "markdown" if format is TableFormat.md else format.value
     found = []
-    for datasets in places:
-        for name in metrics:
-            title = f"{', '.join(datasets)}: {metric_info(name).title}"
-            chosen = results.where(dataset=list(datasets))
-            made = chosen.table(name, rows=rows, columns=columns, format=format)
-            found.append(_titled(title, form) + made)
+    for datasets in groups:
+        chosen = results.where(dataset=list(datasets))
+        for metric in _table_metrics(results, plan, wanted):
+            title = f"{', '.join(datasets)}: {metric_info(metric).title}"
+            made = chosen.table(metric, rows=rows, columns=columns, format=form)
+            found.append(_heading(title, format) + made)
     return found
 
 
-def _metrics(results: Results, plan: Plan, wanted: list[str]) -> list[str]:
-    return wanted or list(plan.metrics) or _usual(results, plan)
-
-
-def _usual(results: Results, plan: Plan) -> list[str]:
+def _table_metrics(results: Results, plan: Plan, wanted: Sequence[str]) -> list[str]:
+    """Return the metrics to show: of the options, of the plan, or the usual ones of the task."""
+    if wanted or plan.metrics:
+        return list(wanted or plan.metrics)
     if plan.task == "retrieve":
         return ["map_standard"]
-    if "accuracy" not in results.measured():
+    if "accuracy" not in results.measured():  # the data have no labels
         return ["coherence", "seconds"]
     return ["accuracy", "nmi_max"] if plan.task == "cluster" else ["accuracy"]
 
 
-def _titled(title: str, form: Form) -> str:
-    return {Form.md: f"### {title}\n\n", Form.latex: f"% {title}\n"}.get(form, f"{title}\n\n")
+def _heading(title: str, format: TableFormat) -> str:
+    headings = {TableFormat.md: f"### {title}\n\n", TableFormat.latex: f"% {title}\n"}
+    return headings.get(format, f"{title}\n\n")
 
 
-# -- compare plot ----------------------------------------------------------------------------------
+# -- plot ------------------------------------------------------------------------------------------
 
 
-SUFFIXES = (".png", ".svg", ".pdf")
+def _plot_axis(plan: Plan, path: Path) -> str:
+    """Return what to plot along: the rate of labels, or the one parameter that the plan varies.
 
-
-def plot_axis(plan: Plan, path: Path) -> str:
-    """The share of labels, or the parameter that the models of the plan vary; before the run."""
+    Runs before the comparison, so that a plot that cannot be drawn is refused in time.
+    """
     from coview.extras import need
 
     need("matplotlib", "plot")
-    if path.suffix.lower() not in SUFFIXES:
-        raise UsageError(f"--plot writes {', '.join(SUFFIXES)} files; got {path.name}.")
+    if path.suffix.lower() not in _PLOT_SUFFIXES:
+        raise UsageError(f"--plot writes {', '.join(_PLOT_SUFFIXES)} files; got {path.name}.")
     if len(plan.datasets) > 1:
-        raise UsageError("--plot draws one data set, and the plan has several.")
-    axes = ["rate"] if plan.task == "classify" else varied(plan)
+        raise UsageError(f"--plot takes one data set; the plan has {len(plan.datasets)}.")
+    axes = ["rate"] if plan.task == "classify" else _varied_parameters(plan)
     if len(axes) != 1:
-        found = f"it varies {', '.join(axes)}" if axes else "here nothing varies"
+        found = f"this one varies {', '.join(axes)}" if axes else "here nothing varies"
         raise UsageError(
-            "--plot draws a measure along the shares of labels (--task classify) or along the one "
-            f"parameter that a plan varies; {found}."
+            "--plot needs fractions of labels (--task classify) or a plan that varies one "
+            f"parameter; {found}."
         )
     return axes[0]
 
 
-def varied(plan: Plan) -> list[str]:
-    """Parameters with several values in the grid of some model."""
+def _varied_parameters(plan: Plan) -> list[str]:
+    """Return the parameters with several values in the grid of some model."""
     found = [name for entry in plan.models for name, v in entry.grid.items() if len(v) > 1]
     return list(dict.fromkeys(found))
 
 
-def draw(results: Results, axis: str, metric: str, path: Path) -> None:
-    """Draw and save."""
+def _draw(results: Results, axis: str, metric: str, path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")  # a command has no window

@@ -1,4 +1,4 @@
-"""`coview demo`."""
+"""The command `coview demo`."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -6,31 +6,22 @@ from typing import Annotated
 
 import typer
 
+from coview.models import MODEL_NAMES, ONE_VIEW
 
-class DemoModel(StrEnum):
-    """The models of several views, by their short names."""
-
-    link = "link"
-    voted = "voted"
-    pairwise = "pairwise"
-    divergence = "divergence"
-    mvplsa = "mvplsa"
-    mggm = "mggm"
+DemoModel = StrEnum("DemoModel", [(n, n) for n in MODEL_NAMES if n not in ONE_VIEW])  # type: ignore[misc]
 
 
 def demo(
-    model: Annotated[
-        DemoModel, typer.Option(help="The model to fit: one of those for several views.")
-    ] = DemoModel.link,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the split and of the start.")] = 0,
+    model: Annotated[DemoModel, typer.Option(help="The multi-view model to fit.")] = DemoModel.link,  # type: ignore[attr-defined]
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the split and of the model.")] = 0,
     save: Annotated[
-        Path | None, typer.Option(help="Keep the model in this file, to search it later.")
+        Path | None, typer.Option(help="Save the model to this file, for `coview search`.")
     ] = None,
 ) -> None:
-    """Topics, clusters and cross-view search on embedded data.
+    """Show topics, clusters and cross-view search on built-in data.
 
-    Fits a model to functions and classes of the installed numpy, scipy and scikit-learn, seen as
-    docstring and as code, and finds held-out code by its docstring.
+    Fits a model to the functions and classes of the installed numpy, scipy and scikit-learn, with
+    docstring and code as the two views, and finds held-out code by its docstring.
 
     Example: coview demo --model mggm --save demo.coview
     """

@@ -1,9 +1,11 @@
-"""`coview fit`: from raw data to a model in a file."""
+"""The command `coview fit`: from raw data to a model file."""
 
 from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,27 +13,42 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coview.cli import options
-from coview.cli.output import UsageError, note, print_json, refuse_options
-from coview.cli.source import Source, check_not_input, document_names, named
+from coview.cli.inputs import (
+    ALL_DATA_OPTIONS,
+    DataSource,
+    check_not_input,
+    data_options,
+    document_names,
+)
+from coview.cli.options import UsageError, parse_pairs, refuse_options
+from coview.cli.output import note, print_json
 from coview.models import MODEL_NAMES, ONE_VIEW, model_class, topic_model
+from coview.views.repr import describe as describe_views
+from coview.wording import plural
 
 if TYPE_CHECKING:
+    from types import FrameType
+
+    import numpy as np
+
+    from coview.em.checkpoint import Checkpoint
     from coview.views.container import Views
 
 ModelName = StrEnum("ModelName", {name: name for name in MODEL_NAMES})  # type: ignore[misc]
 
-_MODEL = "The model"
-_RUN = "The run"
+_MODEL = "Model"
+_RUN = options.RUN_PANEL
 
 
+@data_options(*ALL_DATA_OPTIONS)
 def fit(
     context: typer.Context,
-    data: options.Data = None,
+    source: DataSource,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="File to write the model to.")
+        Path, typer.Option("--output", "-o", help="File to save the model to.")
     ] = Path("model.coview"),
     model: Annotated[
-        ModelName, typer.Option(help="Which model to fit.", rich_help_panel=_MODEL)
+        ModelName, typer.Option(help="The model to fit.", rich_help_panel=_MODEL)
     ] = ModelName.link,  # type: ignore[attr-defined]
     topics: Annotated[
         int, typer.Option("--topics", "-k", min=1, help="Number of topics.", rich_help_panel=_MODEL)
@@ -39,7 +56,7 @@ def fit(
     feature_topics: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Feature topics of each view (dual, mvplsa, mggm).", rich_help_panel=_MODEL
+            min=1, help="Feature topics per view (dual, mvplsa, mggm).", rich_help_panel=_MODEL
         ),
     ] = None,
     strength: Annotated[
@@ -54,7 +71,8 @@ def fit(
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Edge list of a graph of the documents (ltm, mggm): FILE or NAME=FILE.",
+            help="Edge list of a graph of the documents (ltm, mggm): FILE or NAME=FILE. Repeatable "
+            "for mggm.",
             rich_help_panel=_MODEL,
         ),
     ] = None,
@@ -62,8 +80,8 @@ def fit(
         bool,
         typer.Option(
             "--classify",
-            help="Learn the classes of --label: the topics are the classes, "
-            "documents without a label are placed.",
+            help="Fit a classifier: the topics are the classes of --label. Documents without a "
+            "label help to learn them.",
             rich_help_panel=_MODEL,
         ),
     ] = False,
@@ -71,7 +89,7 @@ def fit(
         bool,
         typer.Option(
             "--concat",
-            help="Put all views side by side (for plsa, dual, ltm).",
+            help="Concatenate all views into one (for plsa, dual, ltm).",
             rich_help_panel=_MODEL,
         ),
     ] = False,
@@ -80,70 +98,57 @@ def fit(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Any other parameter of the model, NAME=VALUE, such as divergence=l1 or n_init=5.",
+            help="Another parameter of the model, such as divergence=l1 or n_init=5. Repeatable.",
             rich_help_panel=_MODEL,
         ),
     ] = None,
-    view: options.Matrices = None,
-    text: options.Text = None,
-    tokens: options.Tokens = None,
-    image: options.Image = None,
-    id: options.Id = None,
-    label: options.Label = None,
-    ids: options.Ids = None,
-    labels: options.Labels = None,
-    links: options.Links = None,
-    use: options.Use = None,
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
-    language: options.Languages = None,
-    stop_words: options.StopWords = True,
-    min_df: options.MinDf = None,
-    max_df: options.MaxDf = None,
-    max_features: options.MaxFeatures = None,
     seed: Annotated[
-        int, typer.Option(min=0, help="Same seed, same bits.", rich_help_panel=_RUN)
+        int,
+        typer.Option(
+            min=0, help="Random seed: the same seed gives the same bits.", rich_help_panel=_RUN
+        ),
     ] = 0,
     max_iter: Annotated[
-        int | None, typer.Option(min=1, help="Most iterations.", rich_help_panel=_RUN)
+        int | None, typer.Option(min=1, help="Maximum number of iterations.", rich_help_panel=_RUN)
     ] = None,
     tol: Annotated[
         float | None,
-        typer.Option(min=0.0, help="Relative change at which to stop.", rich_help_panel=_RUN),
+        typer.Option(
+            min=0.0,
+            help="Stop when the relative change of the objective is smaller.",
+            rich_help_panel=_RUN,
+        ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Threads; all cores by default.", rich_help_panel=_RUN)
+        int | None,
+        typer.Option(help="Number of threads. Default: all cores.", rich_help_panel=_RUN),
     ] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            help="Where to keep the state; OUTPUT.checkpoint by default.", rich_help_panel=_RUN
+            help="File to save the state to. Default: OUTPUT.checkpoint.", rich_help_panel=_RUN
         ),
     ] = None,
     every: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Keep the state every so many iterations, not every 30 seconds.",
+            help="Save the state after every this many iterations. Default: every 30 seconds.",
             rich_help_panel=_RUN,
         ),
     ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the state.", rich_help_panel=_RUN)
-    ] = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Throw an old state away.", rich_help_panel=_RUN)
-    ] = False,
+    resume: options.Resume = False,
+    fresh: options.Fresh = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
     """Fit a model to raw data and save it.
 
-    Texts become counts of words, pictures counts of visual words; an empty cell is a view that the
-    document lacks. What was learned, vocabularies included, is in the one file that is written.
+    Texts become word counts, images counts of visual words; an empty cell is a missing view. The
+    model file holds all that was learned, vocabularies included, so it can read new raw documents.
 
-    Ctrl-C keeps the last complete state beside the output; --resume goes on from it to the same
-    bits as an undisturbed run.
+    Ctrl-C saves the state next to the output; --resume continues from it and ends in the same bits
+    as an uninterrupted fit.
 
     Examples:
 
@@ -164,26 +169,31 @@ def fit(
         "tol": tol,
         "n_jobs": jobs,
         "random_state": seed,
-        **_parameters(parameter or []),
+        **_parse_parameters(parameter or []),
     }
     _check_output(output)
-    check_not_input(output, data, ids, labels, links)
+    check_not_input(output, *source.files)
     if classify:
         refuse_options(context, ["topics"], "With --classify the topics are the classes")
-    views = Source.of(context.params).views()
+    views = source.views()
     views = views.concat() if concat else views
     _check_views(model.value, views)
-    made = _make(model.value, topics, {k: v for k, v in given.items() if v is not None})
-    _add_graphs(made, named_files(graph or []), views)
+    made = _make_model(model.value, topics, {k: v for k, v in given.items() if v is not None})
+    _set_graphs(made, _graph_files(graph or []), views)
     made.set_params(verbose=int(not quiet and sys.stderr.isatty()))
     if not quiet:
-        note(_described(views))
-    fitted = _run(made, views, classify, output, checkpoint, every, resume, fresh)
+        note(describe_views(views))
+    path = checkpoint or output.with_name(f"{output.name}.checkpoint")
+    state = _open_checkpoint(path, every, resume, fresh)
+    fitted = _fit_and_save(made, views, classify, output, state)
     _report(fitted, output, quiet, json)
 
 
+# -- checks and parameters -------------------------------------------------------------------------
+
+
 def _check_output(output: Path) -> None:
-    """Before hours of work, not after."""
+    """Refuse an output that cannot be written, before hours of work rather than after."""
     if output.is_dir():
         raise UsageError(f"{output} is a folder: give the name of a file, -o {output}/news.coview.")
     if not output.parent.is_dir():
@@ -193,17 +203,17 @@ def _check_output(output: Path) -> None:
 def _check_views(name: str, views: Views) -> None:
     if name in ONE_VIEW and views.n_views > 1:
         raise UsageError(
-            f"The model {name} is for one view; the data have {', '.join(views.names)}. Choose one "
-            "with --use VIEW, put them side by side with --concat, or take another --model."
+            f"The model {name} takes one view; the data have {', '.join(views.names)}. Choose one "
+            "with --use VIEW, concatenate them with --concat, or take another --model."
         )
 
 
-def _parameters(pairs: list[str]) -> dict[str, Any]:
-    """NAME=VALUE pairs; values are read as JSON where they are JSON, and as text otherwise."""
+def _parse_parameters(pairs: list[str]) -> dict[str, Any]:
+    """Parse NAME=VALUE pairs; a value that is not JSON is a string."""
     import json
 
     found: dict[str, Any] = {}
-    for name, value in named(pairs, "--set").items():
+    for name, value in parse_pairs(pairs, "--set").items():
         try:
             found[name] = json.loads(value)
         except ValueError:
@@ -211,7 +221,7 @@ def _parameters(pairs: list[str]) -> dict[str, Any]:
     return found
 
 
-def _make(name: str, n_topics: int, params: dict[str, Any]) -> Any:
+def _make_model(name: str, n_topics: int, params: dict[str, Any]) -> Any:
     cls = model_class(name)
     known = cls().get_params()
     unknown = [p for p in params if p not in known]
@@ -223,13 +233,13 @@ def _make(name: str, n_topics: int, params: dict[str, Any]) -> Any:
     return cls(n_topics, **params)
 
 
-def named_files(pairs: list[str]) -> dict[str, Path]:
-    """FILE or NAME=FILE; a file without a name is called like it."""
-    found = named(pairs, "--graph")
+def _graph_files(pairs: list[str]) -> dict[str, Path]:
+    """Parse FILE or NAME=FILE; a graph without a name is named after its file."""
+    found = parse_pairs(pairs, "--graph")
     return {Path(n).stem if n == path else n: Path(path) for n, path in found.items()}
 
 
-def _add_graphs(model: Any, files: dict[str, Path], views: Views) -> None:
+def _set_graphs(model: Any, files: dict[str, Path], views: Views) -> None:
     if not files:
         return
     from coview.graphs.links import edge_graph
@@ -244,25 +254,29 @@ def _add_graphs(model: Any, files: dict[str, Path], views: Views) -> None:
         raise UsageError("--graph is for the models mggm (any number) and ltm (one).")
 
 
-def _described(views: Views) -> str:
-    from coview.views.repr import describe
-
-    return describe(views)
+# -- the fit ---------------------------------------------------------------------------------------
 
 
-def _run(model, views, classify, output, path, every, resume, fresh) -> Any:
-    from coview.classifier import TopicClassifier
+def _open_checkpoint(path: Path, every: int | None, resume: bool, fresh: bool) -> Checkpoint:
+    """Return the checkpoint; the state of an earlier fit needs --resume or --fresh."""
     from coview.em.checkpoint import Checkpoint
 
-    path = path or output.with_name(f"{output.name}.checkpoint")
     checkpoint = Checkpoint(path, every=every, resume=resume)
     if fresh:
         checkpoint.delete()
     elif not resume and any(file.exists() for file in checkpoint.files):
         raise UsageError(
-            f"{path} holds the state of an earlier fit. Go on with --resume, or begin anew with "
-            "--fresh."
+            f"{path} holds the state of an earlier fit. Continue it with --resume, or discard it "
+            "with --fresh."
         )
+    return checkpoint
+
+
+def _fit_and_save(
+    model: Any, views: Views, classify: bool, output: Path, checkpoint: Checkpoint
+) -> Any:
+    from coview.classifier import TopicClassifier
+
     with sigterm_as_interrupt():
         try:
             if classify:
@@ -270,15 +284,28 @@ def _run(model, views, classify, output, path, every, resume, fresh) -> Any:
             else:
                 fitted = model.fit(views, checkpoint=checkpoint)
         except KeyboardInterrupt:
-            _say_how_to_resume(checkpoint)
+            _explain_resume(checkpoint)
             raise
         _save(fitted, output)
     checkpoint.delete()
     return fitted
 
 
+def _targets(views: Views) -> np.ndarray:
+    """Return the class of each document, None if it has none."""
+    import numpy as np
+
+    if views.labels is None:
+        raise UsageError("--classify needs class labels: give their column with --label.")
+    if views.label_names is None:
+        return views.labels
+    # label -1 is an unlabeled document and picks the last name
+    names = np.array([*views.label_names, None], dtype=object)
+    return names[views.labels]
+
+
 def _save(model: Any, output: Path) -> None:
-    """Graphs and the like are not written; that is as it should be, and no reason to warn."""
+    """Save without the warning that graphs are not saved: a fitted model does not need them."""
     import warnings
 
     from coview.views.matrix_checks import DataWarning
@@ -288,55 +315,38 @@ def _save(model: Any, output: Path) -> None:
         model.save(output)
 
 
-def sigterm_as_interrupt():
-    """Being asked to end (SIGTERM) keeps the state as Ctrl-C does."""
-    from contextlib import contextmanager
+@contextmanager
+def sigterm_as_interrupt() -> Iterator[None]:
+    """Treat SIGTERM as Ctrl-C, so that the state is saved."""
 
-    def stop(number, frame):
+    def stop(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    @contextmanager
-    def politely():
-        before = signal.signal(signal.SIGTERM, stop)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGTERM, before)
-
-    return politely()
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
-def _say_how_to_resume(checkpoint) -> None:
+def _explain_resume(checkpoint: Checkpoint) -> None:
     from coview.em.checkpoint import describe
 
     state = describe(checkpoint)
     if state is None:
-        note("Stopped before the first iteration was complete: there is no state to keep.")
+        note("Stopped before the end of the first iteration: there is no state to save.")
         return
     note(
-        f"Stopped after {state['iterations']} iterations; the state is kept in "
-        f"{checkpoint.path}.*. Go on with the same command and --resume."
+        f"Stopped after {plural(state['iterations'], 'iteration')}; the state is saved in "
+        f"{checkpoint.path}.*. Continue with the same command and --resume."
     )
 
 
-def _targets(views: Views) -> Any:
-    import numpy as np
-
-    if views.labels is None:
-        raise UsageError("--classify needs classes: give the column with --label.")
-    if views.label_names is None:
-        return views.labels
-    names = np.array([*views.label_names, None], dtype=object)
-    return names[views.labels]
-
-
 def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
-    from coview.wording import plural
-
     model = topic_model(fitted)
     summary: dict[str, Any] = {
         "model": type(model).__name__,
-        "topics": int(model._n_features_out),
+        "topics": model.doc_topic_.shape[1],
         "documents": len(model.doc_topic_),
         "views": list(model.view_names_),
         "iterations": int(model.n_iter_),
@@ -347,7 +357,7 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
         print_json(summary)
     elif not quiet:
         note(
-            f"{summary['model']} with {plural(summary['topics'], 'topic')}, fitted to "
-            f"{plural(summary['documents'], 'document')}, saved as {output}.\n"
-            f"See it with: coview topics {output}"
+            f"Fitted {summary['model']} with {plural(summary['topics'], 'topic')} to "
+            f"{plural(summary['documents'], 'document')} and saved it as {output}.\n"
+            f"Show its topics with: coview topics {output}"
         )

@@ -1,4 +1,4 @@
-"""`coview topics`, `info` and `convert`: look at models and data."""
+"""Commands that show or convert models and data: `coview topics`, `info` and `convert`."""
 
 from __future__ import annotations
 
@@ -8,31 +8,40 @@ from typing import Annotated, Any
 import typer
 
 from coview.cli import options
-from coview.cli.output import UsageError, cell, console, deliver, note, print_json, table
-from coview.cli.source import Source
+from coview.cli.inputs import ALL_DATA_OPTIONS, DataSource, data_options
+from coview.cli.options import UsageError
+from coview.cli.output import cell, console, note, print_json, show_or_write, table
 from coview.models import topic_model
+from coview.views.repr import describe as describe_views
 
 
 def topics(
     model: options.Model,
-    terms: Annotated[int, typer.Option(min=1, help="Words of each topic and view.")] = 8,
-    top: Annotated[int | None, typer.Option(min=1, help="Only the largest topics.")] = None,
-    view: Annotated[list[str] | None, typer.Option(help="Only this view. May be repeated.")] = None,
+    terms: Annotated[int, typer.Option(min=1, help="Number of words per topic and view.")] = 8,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="Show only this many of the largest topics.")
+    ] = None,
+    view: Annotated[list[str] | None, typer.Option(help="Show only this view. Repeatable.")] = None,
     relevance: Annotated[
         float,
-        typer.Option(min=0.0, max=1.0, help="1: likeliest words; 0: most telling words."),
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="1 ranks words by p(w|z), 0 by how specific they are to the topic.",
+        ),
     ] = 0.6,
     output: options.Output = None,
     raw: options.Raw = False,
     json: options.Json = False,
 ) -> None:
-    """Show the topics of a model, its views side by side.
+    """Show the topics of a model, with a column of words for each view.
 
     Example: coview topics news.coview --terms 6 --top 10
     """
+    from coview.io import load
     from coview.report import summarize_topics
 
-    found = summarize_topics(_load(model), terms, views=view, relevance=relevance)[:top]
+    found = summarize_topics(load(model), terms, views=view, relevance=relevance)[:top]
     if json:
         print_json(found)
         return
@@ -42,30 +51,32 @@ def topics(
         for t in found
     ]
     columns = ["topic", "class", "documents", *names]
-    if all(t["name"] is None for t in found):  # topics have names only where they are classes
+    if all(t["name"] is None for t in found):  # only the topics of a classifier have names
         columns, rows = [columns[0], *columns[2:]], [[r[0], *r[2:]] for r in rows]
-    deliver("", columns, rows, as_json=False, output=output, raw=raw)
+    show_or_write(columns, rows, as_json=False, output=output, raw=raw)
 
 
 def info(
-    file: Annotated[Path, typer.Argument(help="A model, checkpoint, index or views folder.")],
+    file: Annotated[
+        Path, typer.Argument(help="A model, checkpoint, search index or views folder.")
+    ],
     json: options.Json = False,
 ) -> None:
-    """Tell what a file holds, without trusting any of it.
+    """Show what a file contains; nothing in it is executed.
 
     Example: coview info news.coview
     """
-    found = _views_info(file) if file.is_dir() else _file_info(file)
+    found = _folder_info(file) if file.is_dir() else _file_info(file)
     if json:
         print_json(found)
         return
     shown = table("", ["what", "value"])
     for key, value in found.items():
-        shown.add_row(cell(key.replace("_", " ")), _value(value))
+        shown.add_row(cell(key.replace("_", " ")), _info_cell(value))
     console().print(shown)
 
 
-def _value(value: Any) -> str:
+def _info_cell(value: Any) -> str:
     if isinstance(value, dict):
         return "\n".join(f"{cell(k)}: {cell(str(v))}" for k, v in value.items())
     if isinstance(value, list):
@@ -75,7 +86,7 @@ def _value(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int | float) else cell(value)
 
 
-def _views_info(folder: Path) -> dict[str, Any]:
+def _folder_info(folder: Path) -> dict[str, Any]:
     from coview.views.container import Views
 
     views = Views.load(folder)
@@ -93,7 +104,6 @@ def _views_info(folder: Path) -> dict[str, Any]:
 
 
 def _file_info(path: Path) -> dict[str, Any]:
-    from coview.io import info as model_info
     from coview.store import read_header
 
     sealed = read_header(path)
@@ -103,19 +113,22 @@ def _file_info(path: Path) -> dict[str, Any]:
         "library_version": sealed["library_version"],
         "bytes": path.stat().st_size,
     }
-    if sealed["kind"] != "model":
-        return head
-    found = model_info(path)
-    model = _load(path)
-    inner = topic_model(model)
-    return head | {
-        "class": found["class"]
-        if found["class"] == found["model"]
-        else f"TopicClassifier of {found['model']}",
-        "topics": int(inner._n_features_out),
+    return head | _model_info(path) if sealed["kind"] == "model" else head
+
+
+def _model_info(path: Path) -> dict[str, Any]:
+    from coview.io import info as saved_info
+    from coview.io import load
+
+    found = saved_info(path)
+    inner = topic_model(load(path))
+    is_classifier = found["class"] != found["model"]
+    return {
+        "class": f"TopicClassifier of {found['model']}" if is_classifier else found["class"],
+        "topics": inner.doc_topic_.shape[1],
         "documents": len(inner.doc_topic_),
         "views": {
-            name: f"{p.shape[1]:,} terms, {_recipe(inner, name)}"
+            name: f"{p.shape[1]:,} terms, {_origin(inner, name)}"
             for name, p in inner.components_.items()
         },
         "iterations": int(inner.n_iter_),
@@ -125,55 +138,31 @@ def _file_info(path: Path) -> dict[str, Any]:
     }
 
 
-def _recipe(model: Any, view: str) -> str:
+def _origin(model: Any, view: str) -> str:
+    """Return what a view was made from."""
     recipe = model.recipes_[view]
     return "from matrices" if recipe is None else f"reads {recipe.kind} of {recipe.source!r}"
 
 
+@data_options(*ALL_DATA_OPTIONS)
 def convert(
-    context: typer.Context,
-    data: options.Data = None,
+    source: DataSource,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A new folder for the views.")
+        Path | None, typer.Option("--output", "-o", help="Folder to write the views to.")
     ] = None,
-    view: options.Matrices = None,
-    text: options.Text = None,
-    tokens: options.Tokens = None,
-    image: options.Image = None,
-    id: options.Id = None,
-    label: options.Label = None,
-    ids: options.Ids = None,
-    labels: options.Labels = None,
-    links: options.Links = None,
-    use: options.Use = None,
-    encoding: options.Encoding = "utf-8",
-    delimiter: options.Delimiter = None,
-    language: options.Languages = None,
-    stop_words: options.StopWords = True,
-    min_df: options.MinDf = None,
-    max_df: options.MaxDf = None,
-    max_features: options.MaxFeatures = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace a views folder.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace an existing views folder.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Turn raw data into a views folder: plain files that any tool can read.
+    """Convert raw data to a views folder: plain files that any tool can read.
 
-    The recipes (vocabularies, visual words) are kept in it, so a model fitted to the folder can
-    read new raw documents.
+    The folder also holds vocabularies and visual words, so a model fitted to it can read new raw
+    documents.
 
     Example: coview convert news.csv --text en --text de --id id -o news_views
     """
-    from coview.views.repr import describe
-
     if output is None:
-        raise UsageError("Give the folder to write: -o FOLDER.")
-    views = Source.of(context.params).views()
+        raise UsageError("Give the folder to write to: -o FOLDER.")
+    views = source.views()
     views.save(output, overwrite=overwrite)
     if not quiet:
-        note(f"{describe(views)}\nsaved in {output}")
-
-
-def _load(path: Path) -> Any:
-    from coview.io import load
-
-    return load(path)
+        note(f"{describe_views(views)}\nSaved in {output}.")

@@ -1,28 +1,32 @@
-"""Options that several commands have, each said once."""
+"""Options that several commands share, and what is wrong with the options given."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-_DATA = "The data"
-_TEXT = "Texts"
+_DATA = "Data"
+_TEXT = "Text"
+RUN_PANEL = "Run"
+
+# -- arguments and options -------------------------------------------------------------------------
 
 Data = Annotated[
     Path | None,
     typer.Argument(
-        help="A table (.csv .tsv .jsonl .parquet, also .gz), a views folder, a folder of pictures "
-        "with captions (x.jpg, x.txt), or an .h5mu file. Not needed with --view.",
+        help="A table (.csv, .tsv, .jsonl, .parquet; also .gz), a views folder, a folder of images "
+        "with captions (x.jpg, x.txt), or an .h5mu file. Omit it with --view.",
         show_default=False,
     ),
 ]
-Model = Annotated[Path, typer.Argument(help="A model that `coview fit` wrote.")]
+Model = Annotated[Path, typer.Argument(help="A model file written by `coview fit`.")]
 Matrices = Annotated[
     list[str] | None,
     typer.Option(
         "--view",
         metavar="NAME=FILE",
-        help="A view as a matrix: NAME=FILE (.mtx .npz .npy .mat .svmlight). May be repeated.",
+        help="A view given as a matrix file (.mtx, .npz, .npy, .mat, .svmlight). Repeatable.",
         rich_help_panel=_DATA,
     ),
 ]
@@ -31,7 +35,7 @@ Text = Annotated[
     typer.Option(
         "--text",
         metavar="COLUMN",
-        help="Column of texts, as COLUMN or VIEW=COLUMN. May be repeated.",
+        help="Column of texts: COLUMN or VIEW=COLUMN. Repeatable.",
         rich_help_panel=_DATA,
     ),
 ]
@@ -40,28 +44,30 @@ Tokens = Annotated[
     typer.Option(
         "--tokens",
         metavar="COLUMN",
-        help="Column of tokens (a list, or parted by spaces), as COLUMN or VIEW=COLUMN.",
+        help="Column of tokens (a list, or separated by spaces): COLUMN or VIEW=COLUMN. "
+        "Repeatable.",
         rich_help_panel=_DATA,
     ),
 ]
 Image = Annotated[
     list[str] | None,
     typer.Option(
-        "--image", metavar="COLUMN", help="Column of paths of pictures.", rich_help_panel=_DATA
+        "--image",
+        metavar="COLUMN",
+        help="Column of paths of image files: COLUMN or VIEW=COLUMN. Repeatable.",
+        rich_help_panel=_DATA,
     ),
 ]
 Id = Annotated[
     str | None,
-    typer.Option(
-        "--id", metavar="COLUMN", help="Column of the documents' names.", rich_help_panel=_DATA
-    ),
+    typer.Option("--id", metavar="COLUMN", help="Column of document ids.", rich_help_panel=_DATA),
 ]
 Label = Annotated[
     str | None,
     typer.Option(
         "--label",
         metavar="COLUMN",
-        help="Column of classes (obs column of an .h5mu).",
+        help="Column of class labels (for an .h5mu file, a column of obs).",
         rich_help_panel=_DATA,
     ),
 ]
@@ -70,7 +76,7 @@ Ids = Annotated[
     typer.Option(
         "--ids",
         metavar="FILE",
-        help="With --view: file of the documents' names, one a line.",
+        help="With --view: file of document ids, one per line.",
         rich_help_panel=_DATA,
     ),
 ]
@@ -79,7 +85,7 @@ Labels = Annotated[
     typer.Option(
         "--labels",
         metavar="FILE",
-        help="With --view: file of classes, .npy or one a line.",
+        help="With --view: file of class labels, .npy or one per line.",
         rich_help_panel=_DATA,
     ),
 ]
@@ -88,21 +94,22 @@ Links = Annotated[
     typer.Option(
         "--links",
         metavar="FILE",
-        help="Edge list (source, target): becomes a view 'links'.",
+        help="Edge list (source, target), added as a view named 'links'.",
         rich_help_panel=_DATA,
     ),
 ]
 Use = Annotated[
     list[str] | None,
     typer.Option(
-        "--use", metavar="VIEW", help="Use only this view. May be repeated.", rich_help_panel=_DATA
+        "--use", metavar="VIEW", help="Use only this view. Repeatable.", rich_help_panel=_DATA
     ),
 ]
-Encoding = Annotated[str, typer.Option(help="Encoding of a text table.", rich_help_panel=_DATA)]
+Encoding = Annotated[str, typer.Option(help="Text encoding of the table.", rich_help_panel=_DATA)]
 Delimiter = Annotated[
     str | None,
     typer.Option(
-        help="What parts the cells of a table, if not comma or tab.", rich_help_panel=_DATA
+        help="Delimiter of the table's cells. Default: comma, or tab in a .tsv file.",
+        rich_help_panel=_DATA,
     ),
 ]
 Languages = Annotated[
@@ -110,8 +117,8 @@ Languages = Annotated[
     typer.Option(
         "--language",
         metavar="VIEW=LANGUAGE",
-        help="Language of a view, VIEW=LANGUAGE (en, de, ...), for its stop "
-        "words. Told by the view's name otherwise.",
+        help="Language of a view (en, de, ...), which selects its stop words. Default: the view's "
+        "name, if it is a language. Repeatable.",
         rich_help_panel=_TEXT,
     ),
 ]
@@ -119,7 +126,7 @@ StopWords = Annotated[
     bool,
     typer.Option(
         "--stop-words/--keep-stop-words",
-        help="Leave out words such as 'the'.",
+        help="Remove stop words such as 'the'.",
         rich_help_panel=_TEXT,
     ),
 ]
@@ -127,7 +134,8 @@ MinDf = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Leave out words in fewer documents. By default 2 (1 for less than 50 documents).",
+        help="Ignore words that occur in fewer documents. Default: 2, or 1 for fewer than 50 "
+        "documents.",
         rich_help_panel=_TEXT,
     ),
 ]
@@ -136,22 +144,38 @@ MaxDf = Annotated[
     typer.Option(
         min=0.0,
         max=1.0,
-        help="Leave out words in a larger share of the documents. By default 0.5.",
+        help="Ignore words that occur in a larger fraction of the documents. Default: 0.5.",
         rich_help_panel=_TEXT,
     ),
 ]
 MaxFeatures = Annotated[
     int | None,
-    typer.Option(min=1, help="Keep this many of the most frequent words.", rich_help_panel=_TEXT),
+    typer.Option(min=1, help="Keep only this many most frequent words.", rich_help_panel=_TEXT),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
-Json = Annotated[bool, typer.Option("--json", help="JSON on standard output, for programs.")]
+Resume = Annotated[
+    bool,
+    typer.Option(
+        "--resume",
+        help="Continue an interrupted run from what it saved.",
+        rich_help_panel=RUN_PANEL,
+    ),
+]
+Fresh = Annotated[
+    bool,
+    typer.Option(
+        "--fresh",
+        help="Discard what an earlier run saved, and start again.",
+        rich_help_panel=RUN_PANEL,
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress bars and notes.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
 Output = Annotated[
     Path | None,
     typer.Option(
         "--output",
         "-o",
-        help="Write to a .csv, .tsv, .json, .jsonl or .parquet file.",
+        help="Write to this file: .csv, .tsv, .json, .jsonl or .parquet.",
         show_default=False,
     ),
 ]
@@ -159,7 +183,39 @@ Raw = Annotated[
     bool,
     typer.Option(
         "--raw",
-        help="Leave texts that begin with = + - @ as they are in CSV. A "
-        "spreadsheet may run them as formulas.",
+        help="In CSV, do not escape texts that begin with = + - @, which a spreadsheet may run as "
+        "formulas.",
     ),
 ]
+
+# -- checks ----------------------------------------------------------------------------------------
+
+
+class UsageError(ValueError):
+    """The command line is wrong: exit code 2."""
+
+
+def refuse_options(context: typer.Context, names: Iterable[str], why: str) -> None:
+    """Refuse options that would have no effect, instead of ignoring them silently."""
+    sources = {name: context.get_parameter_source(name) for name in names}
+    given = [n for n, source in sources.items() if source and source.name == "COMMANDLINE"]
+    if given:
+        listed = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise UsageError(f"{why}: leave out {listed}.")
+
+
+def parse_pairs(pairs: Sequence[str] | None, option: str) -> dict[str, str]:
+    """Parse values of the form NAME=VALUE; VALUE alone is its own name.
+
+    >>> parse_pairs(["en=english text", "de"], "--text")
+    {'en': 'english text', 'de': 'de'}
+    """
+    found: dict[str, str] = {}
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
+        if not name or (equals and not value):
+            raise UsageError(f"{option} must be NAME=VALUE; got {pair!r}.")
+        if name in found:
+            raise UsageError(f"{option} names {name!r} twice.")
+        found[name] = value or name
+    return found

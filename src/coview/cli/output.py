@@ -1,42 +1,45 @@
-"""What commands write: tables for people, and JSON, CSV and Parquet for programs.
-
-What all commands share: whether to show tracebacks, and errors of usage.
-"""
+"""What commands print and write: tables and notes for people; JSON, CSV, Parquet for programs."""
 
 from __future__ import annotations
 
 import csv
 import json
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from coview.cli.options import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+Row = Sequence[Any]
 
-# what a spreadsheet would run as a formula
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-def console() -> Console:
-    """Where tables for people go."""
-    from rich.console import Console
-
-    # a file or a pipe has no width: what a person would see on a wide screen
-    return Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+# -- the terminal ----------------------------------------------------------------------------------
 
 
 def note(text: str) -> None:
-    """Something for people that is no result: on standard error."""
+    """Print a message that is not a result to standard error."""
     print(text, file=sys.stderr)
 
 
+def print_json(value: Any) -> None:
+    """Print a value as JSON to standard output."""
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def console() -> Console:
+    """Return the console for tables on standard output."""
+    from rich.console import Console
+
+    # a file or a pipe has no width: use that of a wide terminal
+    return Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+
+
 def table(title: str, columns: Sequence[str], right: Iterable[str] = ()) -> Table:
-    """An empty table in the style of the program; `right` names the columns of numbers."""
+    """Return an empty table in the program's style; columns in `right` are right-aligned."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -47,15 +50,14 @@ def table(title: str, columns: Sequence[str], right: Iterable[str] = ()) -> Tabl
         box=SIMPLE_HEAD,
         pad_edge=False,
     )
+    numeric = set(right)
     for name in columns:
-        made.add_column(
-            cell(name), justify="right" if name in set(right) else "left", overflow="fold"
-        )
+        made.add_column(cell(name), justify="right" if name in numeric else "left", overflow="fold")
     return made
 
 
 def cell(value: Any, width: int = 200) -> str:
-    """A value from the data for a table: nothing in it can color or move the terminal."""
+    """Format a value from the data for a table, without control codes or rich markup."""
     from rich.markup import escape
 
     from coview.wording import show
@@ -67,10 +69,16 @@ def cell(value: Any, width: int = 200) -> str:
     return escape(show(value, width))
 
 
-def guarded(value: Any) -> Any:
-    """A text that a spreadsheet would take for a formula gets an apostrophe in front.
+# -- files -----------------------------------------------------------------------------------------
 
-    >>> [guarded(v) for v in ("=1+1", "plain", -3.5)]
+# prefixes that a spreadsheet takes for the beginning of a formula
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def escape_formula(value: Any) -> Any:
+    """Put an apostrophe before a text that a spreadsheet would run as a formula.
+
+    >>> [escape_formula(v) for v in ("=1+1", "plain", -3.5)]
     ["'=1+1", 'plain', -3.5]
     """
     if isinstance(value, str) and value.startswith(_FORMULA):
@@ -79,112 +87,97 @@ def guarded(value: Any) -> Any:
 
 
 def write_rows(
-    columns: Sequence[str], rows: Iterable[Sequence[Any]], path: Path, *, raw: bool = False
+    columns: Sequence[str], rows: Iterable[Row], path: Path, *, raw: bool = False
 ) -> None:
-    """Rows to a file whose suffix tells the format: .csv, .tsv, .json, .jsonl or .parquet."""
+    """Write rows in the format of the file's suffix: .csv, .tsv, .json, .jsonl or .parquet.
+
+    In CSV and TSV files texts that look like formulas are escaped unless `raw`.
+    """
     from coview.store import replacing
 
-    writers = {
-        ".csv": _write_csv,
-        ".tsv": _write_csv,
-        ".json": _write_json,
-        ".jsonl": _write_json_lines,
-        ".parquet": _write_parquet,
-    }
     suffix = path.suffix.lower()
-    if suffix not in writers:
-        known = ", ".join(writers)
-        raise UsageError(f"{path.name} must end in one of {known}, which tells the format.")
-    names = columns if raw or suffix not in (".csv", ".tsv") else [guarded(c) for c in columns]
+    if suffix not in _WRITERS:
+        known = ", ".join(_WRITERS)
+        raise UsageError(f"The suffix of {path.name} must be one of {known}.")
+    if suffix in (".csv", ".tsv") and not raw:
+        columns = [escape_formula(name) for name in columns]
+        rows = ([escape_formula(value) for value in row] for row in rows)
     with replacing(path) as beside:
-        writers[suffix](names, rows, beside, raw, suffix)
+        _WRITERS[suffix](columns, rows, beside)
 
 
-def _write_csv(columns, rows, path: Path, raw: bool, suffix: str) -> None:
+def _write_csv(
+    columns: Sequence[str], rows: Iterable[Row], path: Path, delimiter: str = ","
+) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, delimiter="\t" if suffix == ".tsv" else ",")
+        writer = csv.writer(file, delimiter=delimiter)
         writer.writerow(columns)
-        for row in rows:
-            writer.writerow(row if raw else [guarded(value) for value in row])
+        writer.writerows(rows)
 
 
-def _records(columns, rows):
-    return (dict(zip(columns, row, strict=True)) for row in rows)
+def _write_tsv(columns: Sequence[str], rows: Iterable[Row], path: Path) -> None:
+    _write_csv(columns, rows, path, delimiter="\t")
 
 
-def _write_json(columns, rows, path: Path, raw: bool, suffix: str) -> None:
+def _write_json(columns: Sequence[str], rows: Iterable[Row], path: Path) -> None:
     path.write_text(json.dumps(list(_records(columns, rows)), ensure_ascii=False), "utf-8")
 
 
-def _write_json_lines(columns, rows, path: Path, raw: bool, suffix: str) -> None:
+def _write_json_lines(columns: Sequence[str], rows: Iterable[Row], path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         for record in _records(columns, rows):
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-def _write_parquet(columns, rows, path: Path, raw: bool, suffix: str) -> None:
+def _write_parquet(columns: Sequence[str], rows: Iterable[Row], path: Path) -> None:
     from coview.extras import need
 
     arrow, parquet = need("pyarrow", "parquet"), need("pyarrow.parquet", "parquet")
     parquet.write_table(arrow.Table.from_pylist(list(_records(columns, rows))), path)
 
 
-def print_json(value: Any) -> None:
-    """For programs, on standard output."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+def _records(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
+    return (dict(zip(columns, row, strict=True)) for row in rows)
 
 
-def deliver(
-    title: str,
+_WRITERS = {
+    ".csv": _write_csv,
+    ".tsv": _write_tsv,
+    ".json": _write_json,
+    ".jsonl": _write_json_lines,
+    ".parquet": _write_parquet,
+}
+
+# -- the result of a command -----------------------------------------------------------------------
+
+
+def show_or_write(
     columns: Sequence[str],
-    rows: Sequence[Sequence[Any]],
+    rows: Sequence[Row],
     *,
     as_json: bool,
     output: Path | None,
     raw: bool = False,
-    most: int | None = None,
+    max_shown: int | None = None,
 ) -> None:
-    """Rows to a file, as JSON, or as a table of which people see the first `most`."""
+    """Write rows to `output`, print them as JSON, or show the first `max_shown` as a table."""
+    from coview.wording import plural
+
     if output is not None:
         write_rows(columns, rows, output, raw=raw)
-        note(f"{len(rows):,} rows written to {output}.")
+        note(f"Wrote {plural(len(rows), 'row')} to {output}.")
     if as_json:
         print_json(list(_records(columns, rows)))
     elif output is None:
-        numbers = (
-            [c for c, v in zip(columns, rows[0], strict=True) if isinstance(v, float | int)]
-            if rows
-            else []
-        )
-        shown = table(title, columns, right=numbers)
-        for row in rows[:most]:
-            shown.add_row(*(cell(value, 90) for value in row))
-        console().print(shown)
-        if most is not None and len(rows) > most:
-            note(f"{most} of {len(rows):,} rows shown; all of them: -o FILE.csv, or --json.")
+        _show_rows(columns, rows[:max_shown])
+        if max_shown is not None and len(rows) > max_shown:
+            note(f"Showing {max_shown} of {len(rows):,} rows; get all with -o FILE.csv or --json.")
 
 
-# -- state -----------------------------------------------------------------------------------------
-
-
-@dataclass
-class State:
-    """Settings of this run of the program."""
-
-    debug: bool = False
-
-
-STATE = State()
-
-
-class UsageError(ValueError):
-    """The command was not written as it should be: exit code 2."""
-
-
-def refuse_options(context: Any, names: Iterable[str], why: str) -> None:
-    """Refuse options that would have no effect: whoever gives one believes that it has."""
-    sources = {name: context.get_parameter_source(name) for name in names}
-    given = [n for n, source in sources.items() if source and source.name == "COMMANDLINE"]
-    if given:
-        listed = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise UsageError(f"{why}: leave out {listed}.")
+def _show_rows(columns: Sequence[str], rows: Sequence[Row]) -> None:
+    first = rows[0] if rows else [None] * len(columns)
+    numeric = [c for c, v in zip(columns, first, strict=True) if isinstance(v, float | int)]
+    shown = table("", columns, right=numeric)
+    for row in rows:
+        shown.add_row(*(cell(value, 90) for value in row))
+    console().print(shown)

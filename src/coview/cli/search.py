@@ -1,23 +1,29 @@
-"""`coview search`: one view asked, another answers."""
+"""The command `coview search`: search documents in one view with a query in another."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coview.cli import options
-from coview.cli.output import UsageError, cell, console, deliver, print_json, table
-from coview.cli.source import Source, check_not_input
+from coview.cli.inputs import CHUNK_ROWS, DataSource, check_not_input
+from coview.cli.options import UsageError
+from coview.cli.output import cell, console, print_json, show_or_write, table
 from coview.models import topic_model
 
-SNIPPET = 90
+if TYPE_CHECKING:
+    from coview.retrieval import SearchIndex
+    from coview.views.container import Views
+
+SNIPPET_LENGTH = 90  # characters of a found text that are shown
+MIN_SHARE = 0.01  # smallest contribution to a score that is worth naming
 
 
 class Metric(StrEnum):
-    """How mixtures are compared."""
+    """Similarities of topic mixtures."""
 
     correlation = "correlation"
     cosine = "cosine"
@@ -28,42 +34,44 @@ class Metric(StrEnum):
 def search(
     model: options.Model,
     query: Annotated[
-        str | None, typer.Argument(help="A text, or the file of a picture.", show_default=False)
+        str | None, typer.Argument(help="A text, or the path of an image file.", show_default=False)
     ] = None,
     view: Annotated[
-        str | None, typer.Option(help="The view the query is in. Not needed if there is one.")
+        str | None, typer.Option(help="View of the query. Needed if the model reads several.")
     ] = None,
     in_view: Annotated[
-        str | None, typer.Option("--in", help="The view to search; all views together otherwise.")
+        str | None, typer.Option("--in", help="View to search. Default: all views together.")
     ] = None,
     like: Annotated[
-        str | None, typer.Option(help="Instead of a query: the id of a document.")
+        str | None,
+        typer.Option(help="Instead of a query: find documents similar to the one with this id."),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="How many answers.")] = 10,
+    top: Annotated[int, typer.Option(min=1, help="Number of results.")] = 10,
     metric: Annotated[
-        Metric | None, typer.Option(help="How mixtures are compared; hellinger by default.")
+        Metric | None, typer.Option(help="Similarity of topic mixtures. Default: hellinger.")
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Tell which topics and words made the match.")
+        bool, typer.Option("--explain", help="Show which topics and words made the match.")
     ] = False,
     among: Annotated[
         Path | None,
         typer.Option(
-            help="Search these documents (a table, folder or .h5mu) instead of those the "
-            "model was fitted to. A table also shows the text of what is found."
+            help="Search these documents (a table, folder or .h5mu file) instead of those the "
+            "model was fitted to. With a table, the texts found are shown."
         ),
     ] = None,
     show: Annotated[
         Path | None,
-        typer.Option(help="The table the model was fitted to, to show the text of what is found."),
+        typer.Option(help="The table the model was fitted to: show the texts found."),
     ] = None,
     id: options.Id = None,
     index: Annotated[
         Path | None,
-        typer.Option(help="File of a search index: read if it is there, written otherwise."),
+        typer.Option(help="File of a search index: read if it exists, written otherwise."),
     ] = None,
     approximate: Annotated[
-        bool, typer.Option("--approximate", help="An approximate index, for millions.")
+        bool,
+        typer.Option("--approximate", help="Use an approximate index, for millions of documents."),
     ] = False,
     output: options.Output = None,
     raw: options.Raw = False,
@@ -81,15 +89,14 @@ def search(
     """
     from coview.io import load
 
-    fitted = load(model)
-    fitted = topic_model(fitted)
+    fitted = topic_model(load(model))
     _check_view(fitted, in_view, "--in")
-    gallery = _gallery(fitted, among, in_view, id)
+    gallery = _read_gallery(fitted, among, in_view, id)
     check_not_input(output, model, among, show, index)
-    engine = _engine(fitted, in_view, gallery, metric, index, approximate)
-    asked = _query(fitted, query, view, like)
-    results = engine.query(asked, top=top, explain=explain)
-    texts = _texts(fitted, among or show, in_view, id)
+    engine = _make_index(fitted, in_view, gallery, metric, index, approximate)
+    parsed = _parse_query(fitted, query, view, like)
+    results = engine.query(parsed, top=top, explain=explain)
+    texts = _read_texts(fitted, among or show, in_view, id)
     rows = [_row(hit, texts) for hit in results]
     columns = ["rank", "document", "score", *(["text"] if texts else [])]
     if explain and json:
@@ -97,12 +104,14 @@ def search(
         reasons = (row["explanation"] for row in results.to_rows())
         print_json([row | {"explanation": why} for row, why in zip(found, reasons, strict=True)])
     elif explain and output is None:
-        _explained(results, texts)
+        _show_explained(results, texts)
     else:
         if explain:
             columns.append("why")
-            rows = [[*row, "; ".join(_why(hit))] for row, hit in zip(rows, results, strict=True)]
-        deliver("", columns, rows, as_json=json, output=output, raw=raw)
+            rows = [
+                [*row, "; ".join(_reasons(hit))] for row, hit in zip(rows, results, strict=True)
+            ]
+        show_or_write(columns, rows, as_json=json, output=output, raw=raw)
 
 
 def _check_view(model: Any, name: str | None, option: str) -> None:
@@ -112,58 +121,79 @@ def _check_view(model: Any, name: str | None, option: str) -> None:
         )
 
 
-def _gallery(model: Any, among: Path | None, in_view: str | None, id: str | None) -> Any:
-    """New documents to search, as views; None are those of the training."""
+def _read_gallery(
+    model: Any, among: Path | None, in_view: str | None, id: str | None
+) -> Views | None:
+    """Return the documents of --among; None stands for those the model was fitted to."""
     if among is None:
         return None
-    pieces = list(Source(among, id=id).new_documents(model))
-    if len(pieces) > 1:
+    chunks = list(DataSource(among, id=id).new_documents(model))
+    if len(chunks) > 1:
         raise ValueError(
-            f"{among} has more rows than are searched without a model of their own: fit one to it, "
-            "and search that."
+            f"{among} has more than {CHUNK_ROWS:,} rows, the most that --among takes: fit a model "
+            "to it, and search that."
         )
-    views = pieces[0]
-    return views.select(in_view) if in_view else views
+    return chunks[0].select(in_view) if in_view else chunks[0]
 
 
-def _engine(model, in_view, gallery, metric, index: Path | None, approximate: bool) -> Any:
+def _make_index(
+    model: Any,
+    in_view: str | None,
+    gallery: Views | None,
+    metric: Metric | None,
+    index: Path | None,
+    approximate: bool,
+) -> SearchIndex:
+    """Load the index of --index, or make one (and save it there)."""
     from coview.retrieval import SearchIndex
 
     if index is not None and index.exists():
-        return _same_index(SearchIndex.load(index, model), index, in_view, gallery, metric)
-    method = "approximate" if approximate else "exact"
-    metric = str(metric or Metric.hellinger)
-    made = SearchIndex(model, in_view=in_view, views=gallery, metric=metric, method=method)
+        found = SearchIndex.load(index, model)
+        _check_index(found, index, in_view, gallery, metric)
+        return found
+    made = SearchIndex(
+        model,
+        in_view=in_view,
+        views=gallery,
+        metric=str(metric or Metric.hellinger),
+        method="approximate" if approximate else "exact",
+    )
     if index is not None:
         made.save(index)
     return made
 
 
-def _same_index(found: Any, path: Path, in_view: str | None, gallery: Any, metric: Any) -> Any:
-    """An index answers what it was made for, whatever else is asked."""
+def _check_index(
+    found: SearchIndex,
+    path: Path,
+    in_view: str | None,
+    gallery: Views | None,
+    metric: Metric | None,
+) -> None:
+    """Refuse options that differ from those the index was made with: it would ignore them."""
     if gallery is not None:
-        raise UsageError(f"{path} holds documents of its own: leave out --among, or --index.")
+        raise UsageError(f"{path} has its own documents: leave out --among, or --index.")
     given = (("--in", in_view, found.in_view), ("--metric", metric, found.metric))
     for option, wanted, has in given:
         if wanted is not None and wanted != has:
             raise UsageError(
-                f"{path} was made with {option} {has}. Ask for that, or make another with --index "
-                "and another name."
+                f"{path} was made with {option} {has}. Use that, or make another index: --index "
+                "with another file."
             )
-    return found
 
 
-def _query(model: Any, query: str | None, view: str | None, like: str | None) -> Any:
+def _parse_query(model: Any, query: str | None, view: str | None, like: str | None) -> Any:
+    """Return the query as `SearchIndex.query` takes it."""
     from coview.retrieval import Doc
 
     if (query is None) == (like is None):
-        raise UsageError("Give either a query (a text, or the file of a picture) or --like ID.")
+        raise UsageError("Give either a query (a text, or the path of an image file) or --like ID.")
     if like is not None:
         return Doc(like)
     sources = {r.source: r.kind for r in model.recipes_.values() if r is not None}
     if not sources:
         raise UsageError(
-            "The model was fitted to matrices, or to views put side by side (--concat), and cannot "
+            "The model was fitted to matrices, or to concatenated views (--concat), and cannot "
             "read texts: use --like ID."
         )
     if view is None and len(sources) > 1:
@@ -171,19 +201,21 @@ def _query(model: Any, query: str | None, view: str | None, like: str | None) ->
     name = view or next(iter(sources))
     if name not in sources:
         raise UsageError(f"--view {name}: queries can be given for {', '.join(sources)}.")
-    is_picture = sources[name].startswith("image")
-    return {name: Path(str(query)) if is_picture else query}
+    is_image = sources[name].startswith("image")
+    return {name: Path(str(query)) if is_image else query}
 
 
-def _texts(model: Any, path: Path | None, in_view: str | None, id: str | None) -> dict[str, str]:
-    """The text of each document by its id, from a table; nothing without one."""
+def _read_texts(
+    model: Any, path: Path | None, in_view: str | None, id: str | None
+) -> dict[str, str]:
+    """Read the text of each document from a table, by id; return {} without a table."""
     if path is None or path.is_dir() or path.suffix == ".h5mu":
         return {}
     from coview.reading.tables import check_columns, open_table
 
     recipe = model.recipes_.get(in_view) if in_view else None
     if id is None and model.doc_ids_ is not None:
-        raise UsageError("--show needs --id, the column of the names the documents have.")
+        raise UsageError("--show needs --id, the column of document ids.")
     there = open_table(path).columns()
     columns = (
         [recipe.source]
@@ -206,30 +238,22 @@ def _row(hit: Any, texts: dict[str, str]) -> list[Any]:
 
 
 def _snippet(text: str) -> str:
-    """The beginning of a text, up to the end of a word."""
+    """Return the beginning of a text, up to the end of a word."""
     text = " ".join(text.split())
-    return text if len(text) <= SNIPPET else text[:SNIPPET].rsplit(" ", 1)[0] + " …"
+    if len(text) <= SNIPPET_LENGTH:
+        return text
+    return text[:SNIPPET_LENGTH].rsplit(" ", 1)[0] + " …"
 
 
-def _why(hit: Any) -> list[str]:
-    """The reasons that count for something."""
-    return [str(reason) for reason in hit.explanation or [] if reason.share >= 0.01]
+def _reasons(hit: Any) -> list[str]:
+    """Return the topics and words that contributed to a score."""
+    return [str(reason) for reason in hit.explanation or [] if reason.share >= MIN_SHARE]
 
 
-def _explained(results: Any, texts: dict[str, str]) -> None:
+def _show_explained(results: Any, texts: dict[str, str]) -> None:
     shown = table("", ["rank", "document", "score", "why"], right=["rank", "score"])
     for hit in results:
         rank, name, score, *text = _row(hit, texts)
         what = f"{cell(name)}\n{cell(text[0])}" if text else cell(name)
-        shown.add_row(
-            str(rank),
-            what,
-            cell(score),
-            cell_lines(_why(hit)),
-        )
+        shown.add_row(str(rank), what, cell(score), "\n".join(map(cell, _reasons(hit))))
     console().print(shown)
-
-
-def cell_lines(lines: list[str]) -> str:
-    """Several lines of a table's cell, each escaped."""
-    return "\n".join(cell(line) for line in lines)
