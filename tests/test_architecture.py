@@ -23,7 +23,7 @@ ALLOWED = {
     "wording": set(),
     "store": {"__version__"},
     # the way of the data: reading makes counts, views holds them, em works on them
-    "views": {"memory", "reading", "wording"},
+    "views": {"memory", "reading", "store", "wording"},
     "reading": {"extras", "memory", "params", "store", "views", "wording"},
     "graphs": {"params", "reading.links", "views", "wording"},
     "kernels": set(),
@@ -44,7 +44,7 @@ ALLOWED = {
         *("views", "wording"),
     },
     "baselines": {"_lazy", "em", "graphs", "metrics", "models", "params", "views", "wording"},
-    "datasets": {"_lazy", "params", "reading", "views", "wording"},
+    "datasets": {"_lazy", "params", "reading", "store", "views", "wording"},
     "compare": {
         *("__version__", "_lazy", "assign", "base", "baselines", "classifier", "datasets"),
         *("metrics", "models", "params", "progress", "store", "views", "wording"),

@@ -91,6 +91,7 @@ class Source:
 
     def _from_folder(self, path: Path) -> Views:
         from coview.views.container import Views
+        from coview.views.folder import is_views_folder
 
         if is_views_folder(path):
             return Views.load(path)
@@ -159,6 +160,8 @@ class Source:
 
     def new_documents(self, model: Any) -> Iterator[Views]:
         """The documents as views of a fitted model, a large table in pieces."""
+        from coview.views.folder import is_views_folder
+
         if self.is_table and not self.view:
             yield from self._read_by_recipes(self._path(), model)
         elif not self.view and self._path().is_dir() and not is_views_folder(self._path()):
@@ -208,10 +211,6 @@ class Source:
                 f"{', '.join(there)}. Say which is which: --text VIEW=COLUMN."
             )
         return columns
-
-
-def is_views_folder(path: Path) -> bool:
-    return any(path.glob("view_*.np[yz]"))
 
 
 def _read_pictures(folder: Path, model: Any) -> Views:

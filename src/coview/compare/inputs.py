@@ -31,6 +31,7 @@ from coview.compare.plan import as_json
 from coview.models import MODEL_NAMES, model_class
 from coview.params import check_choice, check_real
 from coview.views.container import Views
+from coview.views.folder import is_views_folder
 from coview.wording import listing, plural, quoted
 
 KEPT = 6  # data sets held in memory in one process: each comes again with every seed
@@ -90,8 +91,8 @@ def _read(name, options, loader, split):
 
 
 def is_folder(name: str) -> bool:
-    """Whether a name stands for a views folder of the user's."""
-    return name not in _built_in() and not _is_registered(name) and Path(name).is_dir()
+    """Return whether a name stands for a views folder of the user's."""
+    return name not in _built_in() and not _is_registered(name) and is_views_folder(name)
 
 
 def load_folder(name: str, options: Mapping[str, Any]) -> Views:

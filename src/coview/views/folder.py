@@ -17,7 +17,6 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ import scipy.sparse as sp
 
 from coview.reading.plain_files import load_array, load_sparse, map_array, read_file, read_lines
 from coview.reading.recipes import read_recipes, write_recipe
+from coview.store import replace_folder
 from coview.views.assembly import Parts
 from coview.views.checks import check_ids, check_view_names
 from coview.views.matrix_checks import check_matrix
@@ -58,8 +58,7 @@ def write_folder(folder: str | os.PathLike[str], parts: Parts, overwrite: bool) 
         new = Path(beside, "new")
         new.mkdir()
         _write_files(new, parts)
-        # not inside, where it would be removed even if it cannot be put back
-        _swap(new, target, old=Path(f"{beside}-old"))
+        replace_folder(new, target)
 
 
 def _check_view_files(names: Iterable[str]) -> None:
@@ -139,22 +138,13 @@ def _plain_labels(labels: np.ndarray) -> np.ndarray:
     return plain
 
 
-def _swap(new: Path, target: Path, old: Path) -> None:
-    """Move `new` to `target`; should that fail, what was there before is put back."""
-    existed = target.exists()
-    if existed:
-        target.rename(old)
-    try:
-        new.rename(target)
-    except OSError:
-        if existed:
-            old.rename(target)
-        raise
-    if existed:
-        shutil.rmtree(old)
-
-
 # -- reading --------------------------------------------------------------------------------------
+
+
+def is_views_folder(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is a folder that holds the matrix of at least one view."""
+    folder = Path(path)
+    return folder.is_dir() and any(_VIEW_FILE.fullmatch(file.name) for file in folder.iterdir())
 
 
 def read_folder(
