@@ -17,7 +17,7 @@ from coview.params import check_int, seed_of
 from coview.views.container import Views
 from coview.wording import quoted
 from experiments.importers.archives import ArchiveError, Limits, collect_files
-from experiments.importers.matfiles import class_numbers, read_cells
+from experiments.importers.matlab import labels_from_zero, read_views_and_labels
 from experiments.importers.writing import check_target, write_dataset
 
 LANGUAGES = ("en", "fr", "gr", "it", "sp")
@@ -88,12 +88,12 @@ def import_reuters1200(
 
 
 def _published_sample(archive: str | os.PathLike[str], limits: Limits | None) -> Views:
-    matrices, y = read_cells(archive, limits)
+    matrices, y = read_views_and_labels(archive, limits)
     if len(matrices) != len(LANGUAGES):
         raise ArchiveError(f"{archive} must have five views, one a language; got {len(matrices)}.")
     return Views(
         {name: X.astype(np.float32) for name, X in zip(LANGUAGES, matrices, strict=True)},
-        labels=class_numbers(y, len(CLASSES), archive),
+        labels=labels_from_zero(y, len(CLASSES), archive),
         label_names=CLASSES,
     )
 

@@ -163,8 +163,8 @@ def _read_mat(path: Path, variable: str | None, n_features: int | None) -> Conte
     with path.open("rb") as file:
         mat = MatFile(file, path.stat().st_size)
         found = mat.variables
-        kinds = {name: (v.shape, "f" if v.is_numbers else "O") for name, v in found.items()}
-        return mat.read(found[_choose(kinds, variable)]), None
+        kinds = {name: (v.shape, "f" if v.is_numeric else "O") for name, v in found.items()}
+        return mat.read_matrix(_choose(kinds, variable)), None
 
 
 _READERS: dict[str, Callable[..., Contents]] = {
