@@ -28,7 +28,17 @@ ALLOWED = {
     "graphs": {"params", "reading.links", "views", "wording"},
     "kernels": set(),
     "runners": set(),
-    "em": {"graphs", "kernels", "params", "progress", "runners", "store", "views", "wording"},
+    "em": {
+        "graphs",
+        "kernels",
+        "memory",
+        "params",
+        "progress",
+        "runners",
+        "store",
+        "views",
+        "wording",
+    },
     "assign": {"em.starts"},
     "scores": {"em", "params", "runners", "views"},
     "new_documents": {"em", "params", "reading", "runners", "scores", "views"},
@@ -57,8 +67,8 @@ ALLOWED = {
 }
 # Views are read and written by the other rooms, but only their constructors start a reading.
 READING_IN_VIEWS = {
-    "assembly": {"reading.recipes"},
     "container": {"reading.recipes"},
+    "contents": {"reading.recipes"},
     "folder": {"reading.plain_files", "reading.recipes"},
 }
 

@@ -270,7 +270,8 @@ def test_a_folder_takes_the_place_of_another(tmp_path):
 def killed_at(tmp_path, step):
     """Replace a folder in a process that dies before its nth step."""
     code = (
-        "import os, shutil, sys\nfrom pathlib import Path\nfrom coview.store import replace_folder\n"
+        "import os, shutil\nfrom pathlib import Path\n"
+        "from coview.store import replace_folder\n"
         "steps = []\n"
         "def step(do):\n"
         "    def counted(*args, **options):\n"

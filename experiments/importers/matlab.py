@@ -1,4 +1,4 @@
-"""Data sets in MATLAB files: a cell array of matrices, one for each view, and a vector of labels."""
+"""Data sets in MATLAB files: a cell array with a matrix for each view, and a vector of labels."""
 
 import os
 import zlib
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from coview.reading.matlab import MatFile
 from coview.wording import listing
-from experiments.importers.archives import ArchiveError, Limits, read_members
+from experiments.importers.archives import ArchiveError, ArchiveLimits, read_members
 
 MOST_BYTES = 1 << 30
 
@@ -38,7 +38,7 @@ def read_mat(data: bytes, label: str, most_bytes: int = MOST_BYTES) -> dict[str,
 
 
 def read_views_and_labels(
-    archive: str | os.PathLike[str], limits: Limits | None = None
+    archive: str | os.PathLike[str], limits: ArchiveLimits | None = None
 ) -> tuple[list[sp.csr_array], np.ndarray]:
     """Return matrices and labels of the one MATLAB file of an archive: `views_and_labels`."""
     files = dict(read_members(archive, lambda name: name.lower().endswith(".mat"), limits=limits))
@@ -62,7 +62,9 @@ def labels_from_zero(y: np.ndarray, n_classes: int, archive: str | os.PathLike[s
     return y - min(low, 1)
 
 
-def views_and_labels(variables: dict[str, Any], label: str) -> tuple[list[sp.csr_array], np.ndarray]:
+def views_and_labels(
+    variables: dict[str, Any], label: str
+) -> tuple[list[sp.csr_array], np.ndarray]:
     """Return matrices (documents x columns) and labels of a file with a cell `X` and a vector `y`.
 
     Copies of a data set differ in the names of the two variables, and in whether documents are

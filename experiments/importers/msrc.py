@@ -6,7 +6,7 @@ import numpy as np
 
 from coview.datasets.registry import dataset
 from coview.views.container import Views
-from experiments.importers.archives import ArchiveError, Limits
+from experiments.importers.archives import ArchiveError, ArchiveLimits
 from experiments.importers.matlab import labels_from_zero, read_views_and_labels
 from experiments.importers.writing import check_target, write_dataset
 
@@ -16,7 +16,7 @@ def import_msrcv1(
     out: str | os.PathLike[str],
     *,
     overwrite: bool = False,
-    limits: Limits | None = None,
+    limits: ArchiveLimits | None = None,
 ) -> Views:
     """Make the folder `msrcv1` from a MATLAB file, such as `MSRC-v5.mat`.
 

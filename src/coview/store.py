@@ -108,8 +108,8 @@ def replace_folder(new: str | os.PathLike[str], target: str | os.PathLike[str]) 
 
     The old folder is moved aside, the new one takes its place, and only then is the old one
     removed. If the second move fails, the old folder is moved back. If the process is killed
-    between the two moves, the old folder stays beside the target, as ``.<name>.<time>-<process>.old``, and
-    the next call puts it back before it begins.
+    between the two moves, the old folder stays beside the target under the name
+    ``.<name>.<time>-<process>.old``, and the next call puts it back before it begins.
 
     Parameters
     ----------

@@ -16,20 +16,19 @@ from hypothesis import strategies as st
 
 from coview import DataWarning, Views
 from coview import memory as memory_module
+from coview.memory import available_memory, check_memory
 from coview.views.checks import (
-    available_memory,
     check_aligned,
     check_labels,
-    check_matrix,
-    check_memory,
     check_names,
     check_not_all_empty,
     check_present,
     check_topics,
     check_view_names,
     count_empty_columns,
-    match_features,
 )
+from coview.views.matrix_checks import check_matrix
+from coview.views.vocabulary import match_features
 
 X = np.array([[0, 2, 0], [1, 0, 3]])
 FORMATS = ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"]

@@ -94,9 +94,9 @@ def _readable(error: Exception) -> str:
 
 def _printable(text: str) -> str:
     """Without control characters, which names in data may hold; line breaks stay."""
-    from coview.wording import show
+    from coview.wording import printable
 
-    return "\n".join(show(line, width=10_000) for line in text.split("\n"))
+    return "\n".join(printable(line, width=10_000) for line in text.split("\n"))
 
 
 def _say(text: str) -> None:

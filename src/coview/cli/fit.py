@@ -232,7 +232,7 @@ def named_files(pairs: list[str]) -> dict[str, Path]:
 def _add_graphs(model: Any, files: dict[str, Path], views: Views) -> None:
     if not files:
         return
-    from coview.graphs.links import edge_graph
+    from coview.graphs.adjacency import edge_graph
 
     graphs = {name: edge_graph(path, document_names(views)) for name, path in files.items()}
     known = model.get_params()
@@ -281,7 +281,7 @@ def _save(model: Any, output: Path) -> None:
     """Graphs and the like are not written; that is as it should be, and no reason to warn."""
     import warnings
 
-    from coview.views.matrix_checks import DataWarning
+    from coview.views.checks import DataWarning
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Parameters not saved", DataWarning)

@@ -58,13 +58,13 @@ def cell(value: Any, width: int = 200) -> str:
     """A value from the data for a table: nothing in it can color or move the terminal."""
     from rich.markup import escape
 
-    from coview.wording import show
+    from coview.wording import printable
 
     if value is None:
         return ""
     if isinstance(value, float):
         return f"{value:.3f}"
-    return escape(show(value, width))
+    return escape(printable(value, width))
 
 
 def guarded(value: Any) -> Any:

@@ -215,7 +215,7 @@ class Source:
 
 def _read_pictures(folder: Path, model: Any) -> Views:
     """Pictures and captions, counted in the visual words and terms that the model knows."""
-    from coview.reading.image_folder import read_picture_folder
+    from coview.reading.image_files import read_picture_folder
     from coview.views.container import Views
 
     found = read_picture_folder(folder)

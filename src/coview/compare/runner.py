@@ -142,7 +142,7 @@ def _fingerprint(views) -> str:
 
 def _warn_of_other_versions(cells: Iterable[Cell], journal: Journal) -> None:
     """Figures of two versions in one table may differ for no other reason."""
-    from coview.views.matrix_checks import DataWarning
+    from coview.views.checks import DataWarning
 
     found = {journal[c.key].get("versions") for c in cells if c.key in journal}
     others = sorted(v for v in found if v and v != versions())

@@ -169,7 +169,7 @@ class MatFile:
         return Variable(*head, at, size, compressed) if head and head.name else None
 
     def _start(self, at: int, size: int, compressed: bool) -> bytes:
-        """Read the first bytes of a variable, after its tag: enough for what precedes the values."""
+        """Read the first bytes of a variable, after its tag: all that precedes the values."""
         self._file.seek(at)
         if not compressed:
             return self._file.read(min(size, MOST_HEAD))

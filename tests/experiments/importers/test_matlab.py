@@ -128,7 +128,7 @@ def test_complex_values_are_refused():
 
 def test_version_73_says_how_to_save_it():
     data = b"MATLAB 7.3 MAT-file".ljust(512) + b"\x89HDF\r\n\x1a\n"
-    with pytest.raises(ArchiveError, match="Save it .* with the option '-v7'"):
+    with pytest.raises(ArchiveError, match=r"Save it .* with the option '-v7'"):
         read_mat(data, "a.mat")
 
 
