@@ -17,7 +17,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
@@ -80,7 +80,7 @@ def write_sealed(
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]):
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yields a path beside `path` to write to; moves it there at the end, or removes it."""
     target = Path(path)
     if target.is_dir():

@@ -26,9 +26,8 @@ from coview.wording import plural
 # Costs in units of one multiplication in a dense product (about 0.06 ns on two cores): of one
 # multiplication in a sparse product, and of selecting among the distances of one pair.
 SPARSE_COST, CHOICE_COST = 250, 50
-MAX_WORK = (
-    1.5e12  # limit of "auto": one or two minutes, such as 50,000 documents of 500 dense features
-)
+# Limit of "auto": one or two minutes, such as 50,000 documents of 500 dense features.
+MAX_WORK = 1.5e12
 BUFFER = 1 << 25  # bytes of a block of distances
 CHUNK = 1 << 20  # entries of the rows whose differences are squared at a time
 INDEX_NEIGHBORS = 4  # an index returns this many times the neighbors that are needed

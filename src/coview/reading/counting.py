@@ -129,6 +129,7 @@ class TermCounter:
 
     def _flush(self) -> None:
         """Count the terms in the buffer."""
+        # copies: an array that is exported as a buffer cannot be freed
         codes = np.frombuffer(self._terms, dtype=np.int32).copy()
         ends = np.frombuffer(self._ends, dtype=np.int32).copy()
         self._ends, self._terms = array("i", [0]), array("i")
@@ -139,7 +140,7 @@ class TermCounter:
         if self._inspect is not None and not self._chunks:
             self._inspect(list(self._codes), np.bincount(indices, block.data, self.n_terms))
         largest = int(block.data.max()) if block.nnz else 0
-        counts = block.data.astype(np.min_scalar_type(largest))
+        counts = block.data.astype(np.min_scalar_type(largest))  # usually one byte
         lengths = np.diff(block.indptr).astype(np.int32)
         self._chunks.append(_Chunk(lengths, _mmap_copy(indices), _mmap_copy(counts)))
 
@@ -253,7 +254,7 @@ def _matrix(chunks: list[_Chunk], kept: np.ndarray, n_terms: int, binary: bool) 
     indices = np.empty(size, dtype=np.int32)
     data: np.ndarray = np.empty(size, dtype=_count_type(chunks, binary))
     lengths, filled = [np.zeros(1, dtype=np.int64)], 0
-    chunks.reverse()
+    chunks.reverse()  # so that pop takes the first, and frees it
     while chunks:
         chunk = chunks.pop()
         moved = columns[chunk.codes]

@@ -129,13 +129,13 @@ def _progress_step(progress: Progress | None, total: int) -> Callable[[], None]:
     """Return a function to call after each picture, which reports the progress."""
     done = 0
 
-    def step() -> None:
+    def report_step() -> None:
         nonlocal done
         done += 1
         if progress is not None:
             progress(done, total)
 
-    return step
+    return report_step
 
 
 # -- pictures with captions -----------------------------------------------------------------------

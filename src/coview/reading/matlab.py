@@ -49,7 +49,7 @@ class Head(NamedTuple):
     shape: tuple[int, ...]
     kind: int
     is_complex: bool
-    most_entries: int  # of a sparse matrix
+    most_entries: int  # that a sparse matrix claims
 
 
 class Variable(NamedTuple):
@@ -232,7 +232,7 @@ def _elements_of(data: bytes, order: str) -> Iterator[Element]:
         if at + 8 > len(data):
             raise ValueError("it ends within an element")
         kind, size = struct.unpack_from(f"{order}II", data, at)
-        small = kind >> 16  # so few bytes that they stand in the tag
+        small = kind >> 16  # so few bytes that they fit into the tag
         start, size = (at + 4, small) if small else (at + 8, size)
         if small > 4 or start + size > len(data):
             raise ValueError("an element claims more bytes than there are")
@@ -308,7 +308,9 @@ def _sparse(shape: tuple[int, ...], parts: Sequence[Element], order: str) -> sp.
     fits = len(starts) == shape[1] + 1 and starts[0] == 0 and (starts[1:] >= starts[:-1]).all()
     if not fits or starts[-1] > min(len(rows), len(values)):
         raise ValueError("the columns of a sparse matrix are not where they should be")
-    rows, values = rows[: starts[-1]].astype(np.int64), values[: starts[-1]].astype(np.float64)
-    if len(rows) and not 0 <= rows.min() <= rows.max() < shape[0]:
+    n = int(starts[-1])  # MATLAB may have allocated more
+    rows, values = rows[:n], values[:n]
+    if n and not 0 <= rows.min() <= rows.max() < min(shape[0], 2**31):
         raise ValueError("a sparse matrix has a value outside its rows")
-    return sp.csc_array((values, rows, starts), shape=shape)
+    arrays = values.astype(np.float64), rows.astype(np.int32), starts.astype(np.int32)
+    return sp.csc_array(arrays, shape=shape)

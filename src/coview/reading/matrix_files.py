@@ -152,7 +152,7 @@ def _choose_matrix(kinds: Mapping[str, tuple[tuple[int, ...], str]], variable: s
 
 
 def _is_matrix(shape: tuple[int, ...], kind: str) -> bool:
-    """Return whether it is a matrix of numbers; MATLAB has vectors of one row or column."""
+    """Return whether it is a matrix of numbers, and not a vector stored as a matrix."""
     return len(shape) == 2 and min(shape) > 1 and kind in "biuf"
 
 

@@ -73,9 +73,8 @@ def load_array(path: Path) -> np.ndarray:
 
 def load_sparse(path: Path) -> Any:
     """Load the sparse matrix of an .npz file of scipy."""
-    with path.open(
-        "rb"
-    ) as file:  # numpy would leave a damaged file open if it opened the file itself
+    # numpy would leave a damaged file open if it opened the file itself
+    with path.open("rb") as file:
         check_room(sum(_checked_size(file, name) for name in archive_headers(file)))
         return check_rows(sp.load_npz(file))
 

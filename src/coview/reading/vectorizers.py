@@ -24,10 +24,8 @@ from coview.wording import listing, printable, quoted
 # a saved file can name no other classes and functions
 _CLASSES = {"CountVectorizer": CountVectorizer, "TfidfVectorizer": TfidfVectorizer}
 _FUNCTIONS = {"words": split_words}
-_NOT_SAVED = (
-    "vocabulary",
-    "dtype",
-)  # the vocabulary is that of the view; the type is saved separately
+# the vocabulary is that of the view; the type is saved separately
+_NOT_SAVED = ("vocabulary", "dtype")
 _CODE_ADVICE = (
     "Code cannot be saved as data. Split the texts with it yourself and give lists of tokens "
     "instead (Views.from_texts takes them), or use token_pattern=."

@@ -30,7 +30,7 @@ _FORMATS = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
 def check_matrix(
     X: Any, view: str = "X", *, ids: Names = None, features: Names = None
 ) -> sp.csr_array:
-    """Turn a matrix into a canonical, read-only CSR array of non-negative finite floats.
+    """Convert a matrix to a canonical, read-only CSR array of non-negative finite floats.
 
     Canonical means sorted indices, no duplicates (they are summed, in float64) and no explicit
     zeros. The element type is float32 if every value of the input's type fits into it exactly
@@ -76,7 +76,7 @@ def check_matrix(
     with np.errstate(over="ignore"):  # an overflow to inf is found by the next check
         csr.data = csr.data.astype(float_type(kind), copy=False)
     lowest = _check_values(csr, kind, view, ids, features)
-    if lowest == 0:  # explicit zeros; the copy keeps the caller's buffers as they are
+    if lowest == 0:  # explicit zeros; a copy, because the caller's buffers must not change
         csr = csr.copy()
         csr.eliminate_zeros()
     return frozen_csr(csr)
@@ -187,7 +187,7 @@ def _check_shape(shape: tuple[int, ...], view: str) -> None:
 def _to_csr(X: Any, view: str) -> sp.csr_array:
     """Return a canonical CSR, over the caller's buffers if they are canonical already."""
     if not sp.issparse(X):
-        # scipy does not know foreign byte orders
+        # scipy does not accept foreign byte orders
         return sp.csr_array(X.astype(X.dtype.newbyteorder("="), copy=False))
     try:
         shell = checked_sparse(X)
