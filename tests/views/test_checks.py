@@ -25,7 +25,6 @@ from coview.views.checks import (
     check_present,
     check_topics,
     check_view_names,
-    count_empty_columns,
 )
 from coview.views.matrix_checks import check_matrix
 from coview.views.vocabulary import match_features
@@ -725,10 +724,6 @@ def test_more_topics_than_documents_or_terms_is_a_warning(n_docs, words):  # 9
 
 def test_as_many_topics_as_documents_and_terms_is_fine():  # 9
     check_topics(5, 5, {"a": 5})
-
-
-def test_terms_that_never_occur_are_counted():  # 5
-    assert count_empty_columns(check_matrix([[0, 1, 0, 2], [0, 3, 0, 0]])) == 2
 
 
 def test_an_estimate_above_the_limit_is_refused_before_it_is_allocated():  # 11

@@ -142,8 +142,9 @@ def read_rows(
     readers += [ids] * (roles.id is not None) + [labels] * (roles.label is not None)
     numbers = _feed(source, roles.columns, readers)
     arguments = _as_arguments({view: column.finish() for view, column in texts.items()})
-    for view, paths in pictures.items():
-        _add_images(arguments, paths.paths, view, image_options or {})
+    for view, reader in pictures.items():
+        images = _image_views(reader.paths, view, image_options or {})
+        arguments = join_arguments(arguments, images)
     _add_counted(arguments, counted)
     if roles.id is not None:
         arguments["ids"] = _check_unique(ids.ids, numbers, source, roles.id)
@@ -217,17 +218,20 @@ def _as_arguments(views: Mapping[str, CountedView]) -> dict[str, Any]:
     }
 
 
-def _add_images(
-    arguments: dict[str, Any], paths: list[str | None], view: str, options: Mapping[str, Any]
-) -> None:
+def join_arguments(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments of `Views` for the views of both."""
+    twice = first["data"].keys() & second["data"].keys()
+    if twice:
+        raise ValueError(f"Two views would be called {listing(sorted(twice))}; rename one.")
+    keys = ("data", "features", "present", "recipes")
+    return {key: {**first[key], **second[key]} for key in keys}
+
+
+def _image_views(paths: list[str | None], view: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    # not at the top: `images` imports this module, and few tables have pictures
     from coview.reading.images import image_views
 
-    made = image_views(paths, view, **options)
-    for part in ("data", "features", "present", "recipes"):
-        twice = set(arguments[part]) & set(made[part])
-        if twice:
-            raise ValueError(f"Two views would be called {listing(sorted(twice))}; rename one.")
-        arguments[part].update(made[part])
+    return image_views(paths, view, **options)
 
 
 def _add_counted(arguments: dict[str, Any], counted: Mapping[str, CountColumns]) -> None:

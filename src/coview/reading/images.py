@@ -26,7 +26,7 @@ from coview.reading.image_files import PictureFolder, read_picture, read_picture
 from coview.reading.recipes import is_missing
 from coview.store import renamed
 from coview.views.checks import DataWarning
-from coview.wording import listing, plural, quoted
+from coview.wording import plural, quoted
 
 N_DESCRIPTOR = 128
 COLOR_TOTAL = 1000  # counts per picture, so that its size does not matter
@@ -155,8 +155,7 @@ def read_pictures(
     captions = found.captions if captions is None else _check_captions(captions, found.paths)
     arguments = image_views(found.paths, names[0], **options)
     if captions is not None:
-        texts = _read_captions(names[1], captions, caption_options or {})
-        arguments = _joined(arguments, texts)
+        arguments = _with_captions(arguments, names[1], captions, caption_options or {})
     own = labels is None
     return {
         **arguments,
@@ -188,20 +187,14 @@ def _check_captions(captions: Any, paths: Sequence[Any]) -> list[Any]:
     return captions
 
 
-def _read_captions(name: str, captions: list[Any], options: Mapping[str, Any]) -> dict[str, Any]:
+def _with_captions(
+    images: dict[str, Any], name: str, captions: list[Any], options: Mapping[str, Any]
+) -> dict[str, Any]:
     # not at the top: only captions need scikit-learn's text tools, which are slow to import
-    from coview.reading.columns import read_texts
+    from coview.reading.columns import join_arguments, read_texts
     from coview.reading.text import TextOptions
 
-    return read_texts({name: captions}, TextOptions(**options))
-
-
-def _joined(images: dict[str, Any], texts: dict[str, Any]) -> dict[str, Any]:
-    twice = images["data"].keys() & texts["data"].keys()
-    if twice:
-        raise ValueError(f"Two views would be called {listing(twice)}: choose another name.")
-    keys = ("data", "features", "present", "recipes")
-    return {key: {**images[key], **texts.get(key, {})} for key in keys}
+    return join_arguments(images, read_texts({name: captions}, TextOptions(**options)))
 
 
 # -- visual words ---------------------------------------------------------------------------------

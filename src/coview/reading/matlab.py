@@ -42,7 +42,7 @@ COMPLEX = 0x0800  # a flag
 Element = tuple[int, bytes]
 
 
-class Head(NamedTuple):
+class ArrayHead(NamedTuple):
     """What stands before the values of an array."""
 
     name: str
@@ -51,23 +51,19 @@ class Head(NamedTuple):
     is_complex: bool
     most_entries: int  # that a sparse matrix claims
 
+    @property
+    def is_numeric(self) -> bool:
+        """Whether it holds numbers, not cells, texts or structures."""
+        return self.kind == SPARSE or self.kind in DENSE
+
 
 class Variable(NamedTuple):
     """A variable whose values are not read yet."""
 
-    name: str
-    shape: tuple[int, ...]
-    kind: int
-    is_complex: bool
-    most_entries: int
+    head: ArrayHead
     at: int  # place of its element in the file, after the tag
     size: int  # of its element
     compressed: bool
-
-    @property
-    def is_numeric(self) -> bool:
-        """Whether it holds numbers, as against cells, texts and structures."""
-        return self.kind == SPARSE or self.kind in DENSE
 
 
 class MatFile:
@@ -90,7 +86,7 @@ class MatFile:
     >>> file = io.BytesIO()
     >>> scipy.io.savemat(file, {"X": np.eye(2), "names": "a text"})
     >>> mat = MatFile(file, file.tell())
-    >>> mat.variables["X"].shape, mat.read_matrix("X").tolist()
+    >>> mat.variables["X"].head.shape, mat.read_matrix("X").tolist()
     ((2, 2), [[1.0, 0.0], [0.0, 1.0]])
     """
 
@@ -98,7 +94,7 @@ class MatFile:
         self._file = file
         self._order = _check_header(file)
         found = [self._variable(*element) for element in self._elements(size)]
-        self.variables = {v.name: v for v in found if v is not None}
+        self.variables = {v.head.name: v for v in found if v is not None}
 
     def read_matrix(self, name: str) -> np.ndarray | sp.csc_array:
         """Read a variable that must be a matrix of real numbers.
@@ -106,14 +102,15 @@ class MatFile:
         No more is decompressed than its shape needs, and no more than fits into memory.
         """
         variable = self.variables[name]
-        if variable.is_complex or not variable.is_numeric or len(variable.shape) != 2:
+        head = variable.head
+        if head.is_complex or not head.is_numeric or len(head.shape) != 2:
             raise ValueError(
                 f"its variable {quoted(name)} is no matrix of real numbers: read it with "
                 "scipy.io.loadmat and give what is in it to Views"
             )
-        needed = 8 * math.prod(variable.shape)
-        if variable.kind == SPARSE:
-            needed = variable.most_entries * 12 + variable.shape[1] * 4
+        needed = 8 * math.prod(head.shape)
+        if head.kind == SPARSE:
+            needed = head.most_entries * 12 + head.shape[1] * 4
         held = variable.size * (MOST_DEFLATED if variable.compressed else 1)
         most = min(needed, held) + MOST_HEAD
         check_room(most)
@@ -166,7 +163,7 @@ class MatFile:
         start = self._start(at, size, compressed)
         head = _head(_elements_of(start, self._order), self._order)
         # variables without a name belong to MATLAB's own bookkeeping
-        return Variable(*head, at, size, compressed) if head and head.name else None
+        return Variable(head, at, size, compressed) if head and head.name else None
 
     def _start(self, at: int, size: int, compressed: bool) -> bytes:
         """Read the first bytes of a variable, after its tag: all that precedes the values."""
@@ -250,7 +247,7 @@ def _numbers(element: Element, order: str) -> np.ndarray:
 # -- arrays ---------------------------------------------------------------------------------------
 
 
-def _head(elements: Iterator[Element], order: str) -> Head | None:
+def _head(elements: Iterator[Element], order: str) -> ArrayHead | None:
     """Return what the first three elements of an array say; None for an unknown class."""
     flags = _numbers(_next(elements), order)
     kind = int(flags[0]) & 0xFF if len(flags) == 2 else 0
@@ -260,7 +257,7 @@ def _head(elements: Iterator[Element], order: str) -> Head | None:
     name = _next(elements)[1].decode("utf-8", errors="replace")
     if len(shape) < 2 or min(shape) < 0:
         raise ValueError(f"array {quoted(name)} has the wrong shape {shape}")
-    return Head(name, shape, kind, bool(int(flags[0]) & COMPLEX), int(flags[1]))
+    return ArrayHead(name, shape, kind, bool(int(flags[0]) & COMPLEX), int(flags[1]))
 
 
 def _next(elements: Iterator[Element]) -> Element:
@@ -292,7 +289,7 @@ def _cells(shape: tuple[int, ...], parts: Sequence[Element], order: str, depth: 
     return [_array(data, order, depth + 1) for _, data in parts]
 
 
-def _dense(head: Head, parts: Sequence[Element], order: str) -> np.ndarray:
+def _dense(head: ArrayHead, parts: Sequence[Element], order: str) -> np.ndarray:
     values = _numbers(parts[0], order) if parts else np.empty(0)
     if math.prod(head.shape) != len(values):
         raise ValueError(f"an array of shape {head.shape} has {len(values):,} values")

@@ -159,8 +159,8 @@ def _is_matrix(shape: tuple[int, ...], kind: str) -> bool:
 def _read_mat(path: Path, variable: str | None, n_features: int | None) -> MatrixAndLabels:
     with path.open("rb") as file:
         mat = MatFile(file, path.stat().st_size)
-        found = mat.variables
-        kinds = {name: (v.shape, "f" if v.is_numeric else "O") for name, v in found.items()}
+        heads = {name: variable.head for name, variable in mat.variables.items()}
+        kinds = {n: (head.shape, "f" if head.is_numeric else "O") for n, head in heads.items()}
         return mat.read_matrix(_choose_matrix(kinds, variable)), None
 
 

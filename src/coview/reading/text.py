@@ -145,8 +145,9 @@ class TextRecipe:
     def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return settings for JSON, and arrays; ValueError if the vectorizer holds a function."""
         settings = {"source": self.source, **vectorizer_data(self.vectorizer)}
-        idf = getattr(self.tfidf, "idf_", None)
-        return settings, {} if idf is None else {"idf": idf}
+        if self.tfidf is None or not self.tfidf.use_idf:
+            return settings, {}
+        return settings, {"idf": self.tfidf.idf_}
 
     @classmethod
     def from_data(

@@ -333,13 +333,6 @@ def check_not_all_empty(matrices: Mapping[str, sp.csr_array]) -> None:
         _warn(f"No document has a count in {listing(empty)}; such a view teaches nothing.")
 
 
-def count_empty_columns(matrix: sp.csr_array) -> int:
-    """Return the number of terms that occur in no document."""
-    seen = np.zeros(matrix.shape[1], dtype=bool)
-    seen[matrix.indices] = True
-    return int(seen.size - np.count_nonzero(seen))
-
-
 def check_topics(n_components: int, n_docs: int, widths: Mapping[str, int]) -> None:
     """Warn if there are more topics than documents, or than terms of some view."""
     if n_components > n_docs:

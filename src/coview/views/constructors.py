@@ -428,11 +428,13 @@ class Constructors:
 
         Examples
         --------
-        >>> from coview import Views
-        >>> Views.from_mudata("cells.h5mu", layers={"rna": "counts"})
-        Traceback (most recent call last):
-            ...
-        FileNotFoundError: There is no file cells.h5mu.
+        >>> from coview import PLSA, Views, to_mudata
+        >>> cells = Views({"rna": [[3, 0], [0, 2]]}, ids=["c1", "c2"])
+        >>> mdata = to_mudata(PLSA(2, random_state=0).fit(cells), cells)
+        >>> Views.from_mudata(mdata, label="coview")
+        Views: 2 documents, 1 view
+          rna  2 terms  2 non-zeros (50.0 %)  all documents
+          labels: 2 classes (0, 1), 0 unlabeled; ids: yes; feature names: all views
         """
         from coview.reading.mudata import read_mudata
 

@@ -217,7 +217,13 @@ class Views(Constructors):
         )
 
     def equals(self, other: Views) -> bool:
-        """Return whether everything is the same: matrices, mask, names, labels, order of views."""
+        """Return whether everything is the same: matrices, mask, names, labels, order of views.
+
+        Examples
+        --------
+        >>> Views([[1, 2]]).equals(Views([[1, 2]])), Views([[1, 2]]).equals(Views([[1, 3]]))
+        (True, False)
+        """
         return isinstance(other, Views) and self._contents.equals(other._contents)
 
     # -- selection and combination --
@@ -237,14 +243,6 @@ class Views(Constructors):
     def select(self, *names: str) -> Views:
         """Return some views, in the order given.
 
-        Parameters
-        ----------
-        *names : str
-
-        Returns
-        -------
-        Views
-
         Examples
         --------
         >>> Views({"en": [[1]], "fr": [[2]], "it": [[3]]}).select("it", "en").names
@@ -256,14 +254,6 @@ class Views(Constructors):
 
     def drop(self, *names: str) -> Views:
         """Return all views but these.
-
-        Parameters
-        ----------
-        *names : str
-
-        Returns
-        -------
-        Views
 
         Examples
         --------
@@ -284,10 +274,6 @@ class Views(Constructors):
         ----------
         name : str, default="all"
             Name of the new view.
-
-        Returns
-        -------
-        Views
 
         Examples
         --------
@@ -311,10 +297,6 @@ class Views(Constructors):
             The view to split; its parts are named ``<name>_0``, ``<name>_1``, ...
         n_parts : int
         random_state : int, default=0
-
-        Returns
-        -------
-        Views
 
         Examples
         --------
@@ -343,10 +325,6 @@ class Views(Constructors):
             As in the constructor; None removes the labels.
         label_names : sequence of str, default=None
 
-        Returns
-        -------
-        Views
-
         Examples
         --------
         >>> Views([[1], [2]]).with_labels([0, 1], ["cat", "dog"]).label_names
@@ -361,10 +339,6 @@ class Views(Constructors):
         ----------
         present : bool array of shape (n_docs, n_views), dict name -> bool array, or None
             None: a document has a view if its row is not empty.
-
-        Returns
-        -------
-        Views
 
         Examples
         --------

@@ -197,9 +197,9 @@ def _to_csr(X: Any, view: str) -> sp.csr_array:
             "Build it anew from its entries."
         ) from error
     if shell.format in ("coo", "bsr"):
-        shell = _wide(shell)
+        shell = _summable(shell)
     csr = sp.csr_array(shell.tocsr())
-    return csr if csr.has_canonical_format else _merged(csr)
+    return csr if csr.has_canonical_format else _without_duplicates(csr)
 
 
 def checked_sparse(X: Any) -> Any:
@@ -232,14 +232,14 @@ def _short_indices(csr: sp.csr_array) -> sp.csr_array:
     return csr
 
 
-def _wide(matrix: Any) -> Any:
+def _summable(matrix: Any) -> Any:
     """Return a copy whose duplicates can be summed: in uint8, 200 + 100 is 44."""
     # scipy sums bools by a logical or
     return matrix.astype(bool if matrix.dtype.kind == "b" else np.float64)
 
 
-def _merged(csr: sp.csr_array) -> sp.csr_array:
-    merged = _wide(csr)
+def _without_duplicates(csr: sp.csr_array) -> sp.csr_array:
+    merged = _summable(csr)
     merged.sum_duplicates()  # sorts, too
     return merged
 
@@ -273,7 +273,7 @@ def _exact_limit(kind: np.dtype, dtype: np.dtype) -> float:
     return 2.0**24 if dtype == np.float32 else 2.0**53
 
 
-# -- the words of errors about values ------------------------------------------------------------
+# -- words of the errors about values -------------------------------------------------------------
 
 _TEXT_ADVICE = (
     "A view is a matrix of counts or weights; turn texts into one first, for example with "
