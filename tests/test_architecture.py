@@ -23,12 +23,22 @@ ALLOWED = {
     "wording": set(),
     "store": {"__version__"},
     # the way of the data: reading makes counts, views holds them, em works on them
-    "views": {"memory", "reading", "wording"},
+    "views": {"memory", "reading", "store", "wording"},
     "reading": {"extras", "memory", "params", "store", "views", "wording"},
     "graphs": {"params", "reading.links", "views", "wording"},
     "kernels": set(),
     "runners": set(),
-    "em": {"graphs", "kernels", "params", "progress", "runners", "store", "views", "wording"},
+    "em": {
+        "graphs",
+        "kernels",
+        "memory",
+        "params",
+        "progress",
+        "runners",
+        "store",
+        "views",
+        "wording",
+    },
     "assign": {"em.starts"},
     "scores": {"em", "params", "runners", "views"},
     "new_documents": {"em", "params", "reading", "runners", "scores", "views"},
@@ -44,7 +54,7 @@ ALLOWED = {
         *("views", "wording"),
     },
     "baselines": {"_lazy", "em", "graphs", "metrics", "models", "params", "views", "wording"},
-    "datasets": {"_lazy", "params", "reading", "views", "wording"},
+    "datasets": {"_lazy", "params", "reading", "store", "views", "wording"},
     "compare": {
         *("__version__", "_lazy", "assign", "base", "baselines", "classifier", "datasets"),
         *("metrics", "models", "params", "progress", "runners", "store", "views", "wording"),
@@ -57,8 +67,8 @@ ALLOWED = {
 }
 # Views are read and written by the other rooms, but only their constructors start a reading.
 READING_IN_VIEWS = {
-    "assembly": {"reading.recipes"},
     "container": {"reading.recipes"},
+    "contents": {"reading.recipes"},
     "folder": {"reading.plain_files", "reading.recipes"},
 }
 

@@ -6,6 +6,7 @@ import pickle
 import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from coview.store import (
     pack_texts,
     read_header,
     read_sealed,
+    replace_folder,
     unpack_texts,
     write_sealed,
 )
@@ -244,3 +246,92 @@ def test_files_can_be_read_by_others_as_the_umask_says(sealed):
     umask = os.umask(0)
     os.umask(umask)
     assert sealed.stat().st_mode & 0o777 == 0o666 & ~umask
+
+
+# -- folders --------------------------------------------------------------------------------------
+
+
+def folder_of(path, text):
+    path.mkdir()
+    (path / "file").write_text(text)
+    return path
+
+
+def contents(folder):
+    return {path.name: (path / "file").read_text() for path in folder.iterdir()}
+
+
+def test_a_folder_takes_the_place_of_another(tmp_path):
+    replace_folder(folder_of(tmp_path / "new", "1"), tmp_path / "data")
+    replace_folder(folder_of(tmp_path / "new", "2"), tmp_path / "data")
+    assert contents(tmp_path) == {"data": "2"}
+
+
+def killed_at(tmp_path, step):
+    """Replace a folder in a process that dies before its nth step."""
+    code = (
+        "import os, shutil\nfrom pathlib import Path\n"
+        "from coview.store import replace_folder\n"
+        "steps = []\n"
+        "def step(do):\n"
+        "    def counted(*args, **options):\n"
+        "        steps.append(do)\n"
+        f"        if len(steps) == {step}: os._exit(9)\n"
+        "        return do(*args, **options)\n"
+        "    return counted\n"
+        "Path.rename, shutil.rmtree = step(Path.rename), step(shutil.rmtree)\n"
+        f"replace_folder({str(tmp_path / 'new')!r}, {str(tmp_path / 'data')!r})\n"
+    )
+    return subprocess.run([sys.executable, "-c", code], check=False).returncode
+
+
+@pytest.mark.parametrize(
+    ("step", "left"),
+    [
+        (1, {"data": "old", "new": "new"}),  # before the old one is moved aside
+        (2, {"aside": "old", "new": "new"}),  # between the two moves
+        (3, {"data": "new", "aside": "old"}),  # before the old one is removed
+    ],
+)
+def test_a_crash_at_any_step_loses_no_folder(tmp_path, step, left):
+    folder_of(tmp_path / "data", "old")
+    folder_of(tmp_path / "new", "new")
+    assert killed_at(tmp_path, step) == 9
+    found = {"aside" if n.endswith(".old") else n: text for n, text in contents(tmp_path).items()}
+    assert found == left
+    again = folder_of(tmp_path / "again", "again")
+    replace_folder(again, tmp_path / "data")
+    assert contents(tmp_path)["data"] == "again"
+
+
+def test_the_old_folder_is_put_back_if_a_crash_is_followed_by_a_failure(tmp_path, monkeypatch):
+    folder_of(tmp_path / "data", "old")
+    folder_of(tmp_path / "new", "new")
+    assert killed_at(tmp_path, 2) == 9
+    assert not (tmp_path / "data").exists()
+    with pytest.raises(FileNotFoundError):
+        replace_folder(tmp_path / "nothing", tmp_path / "data")
+    assert contents(tmp_path) == {"data": "old", "new": "new"}
+
+
+def test_copies_of_calls_that_were_killed_long_ago_are_removed(tmp_path):
+    folder_of(tmp_path / f".data.{1:020d}-7.old", "older")
+    folder_of(tmp_path / "data", "old")
+    replace_folder(folder_of(tmp_path / "new", "new"), tmp_path / "data")
+    assert contents(tmp_path) == {"data": "new"}
+
+
+def test_a_folder_that_cannot_be_moved_into_place_leaves_the_old_one(tmp_path, monkeypatch):
+    folder_of(tmp_path / "data", "old")
+    folder_of(tmp_path / "new", "new")
+    rename = Path.rename
+
+    def fail_for_new(self, target):
+        if self.name == "new":
+            raise OSError("busy")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail_for_new)
+    with pytest.raises(OSError, match="busy"):
+        replace_folder(tmp_path / "new", tmp_path / "data")
+    assert contents(tmp_path) == {"data": "old", "new": "new"}

@@ -14,7 +14,7 @@ from pathlib import Path
 from coview.datasets.folders import data_home
 from coview.datasets.registry import UNIVERSITIES, dataset
 from coview.views.container import Views
-from experiments.importers.archives import ArchiveError, Limits
+from experiments.importers.archives import ArchiveError, ArchiveLimits
 from experiments.importers.linqs import import_cora, import_webkb
 from experiments.importers.mfeat import import_mfeat
 from experiments.importers.msrc import import_msrcv1
@@ -24,7 +24,7 @@ from experiments.importers.wikipedia import import_wikipedia
 
 __all__ = [
     "ArchiveError",
-    "Limits",
+    "ArchiveLimits",
     "differences",
     "import_20newsgroups",
     "import_cora",
@@ -55,7 +55,7 @@ def import_dataset(
     out: str | os.PathLike[str] | None = None,
     *,
     overwrite: bool = False,
-    limits: Limits | None = None,
+    limits: ArchiveLimits | None = None,
 ) -> tuple[Views, Path]:
     """Import a data set of the papers from its publisher's archive.
 
@@ -70,7 +70,7 @@ def import_dataset(
         `$COVIEW_DATA`, else in the user's data folder.
     overwrite : bool, default=False
         Replace a data set that was imported before.
-    limits : Limits, optional
+    limits : ArchiveLimits, optional
         How much the archive may hold.
 
     Returns

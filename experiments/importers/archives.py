@@ -44,7 +44,7 @@ class ArchiveError(ValueError):
 
 
 @dataclass(frozen=True)
-class Limits:
+class ArchiveLimits:
     """How much an archive may hold.
 
     Attributes
@@ -68,7 +68,7 @@ class Limits:
 
 
 def read_members(
-    path: str | os.PathLike[str], wanted: Wanted, *, limits: Limits | None = None
+    path: str | os.PathLike[str], wanted: Wanted, *, limits: ArchiveLimits | None = None
 ) -> Iterator[tuple[str, bytes]]:
     """Yield names and contents of the members that are wanted, in the order of the archive.
 
@@ -78,7 +78,7 @@ def read_members(
         An archive, a folder or a single file.
     wanted : function of a name
         Names have "/" between folders and no leading "./".
-    limits : Limits, optional
+    limits : ArchiveLimits, optional
 
     Examples
     --------
@@ -92,17 +92,17 @@ def read_members(
     """
     path = Path(path)
     if path.is_dir():
-        yield from _folder_members(path, wanted, _Budget(path, 0, limits or Limits(ratio=0)))
+        yield from _folder_members(path, wanted, _Budget(path, 0, limits or ArchiveLimits(ratio=0)))
         return
     if not path.is_file():
         raise FileNotFoundError(f"There is no archive {path}.")
-    budget = _Budget(path, path.stat().st_size, limits or Limits())
+    budget = _Budget(path, path.stat().st_size, limits or ArchiveLimits())
     with path.open("rb") as file:
         yield from _members(file, path.name, wanted, budget, depth=1)
 
 
 def collect(
-    path: str | os.PathLike[str], wanted: Wanted, *, limits: Limits | None = None
+    path: str | os.PathLike[str], wanted: Wanted, *, limits: ArchiveLimits | None = None
 ) -> dict[str, bytes]:
     """Return the wanted members by name; a name that occurs twice is refused."""
     found: dict[str, bytes] = {}
@@ -114,7 +114,7 @@ def collect(
 
 
 def collect_files(
-    path: str | os.PathLike[str], names: list[str], *, limits: Limits | None = None
+    path: str | os.PathLike[str], names: list[str], *, limits: ArchiveLimits | None = None
 ) -> dict[str, bytes]:
     """Return files by their names without folders; each must occur exactly once."""
     found: dict[str, bytes] = {}
@@ -142,7 +142,7 @@ def base(name: str) -> str:
 class _Budget:
     """Counts what has been read from an archive and enforces the limits."""
 
-    def __init__(self, path: Path, size: int, limits: Limits) -> None:
+    def __init__(self, path: Path, size: int, limits: ArchiveLimits) -> None:
         self.path, self.size, self.limits = path, size, limits
         self.members = self.bytes = 0
 

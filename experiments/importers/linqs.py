@@ -17,7 +17,7 @@ from coview.datasets.registry import UNIVERSITIES, Dataset, dataset
 from coview.params import check_choice
 from coview.views.container import Views
 from coview.wording import quoted
-from experiments.importers.archives import ArchiveError, Limits, collect_files
+from experiments.importers.archives import ArchiveError, ArchiveLimits, collect_files
 from experiments.importers.writing import check_target, write_dataset
 
 
@@ -27,7 +27,7 @@ def import_webkb(
     *,
     university: str = "cornell",
     overwrite: bool = False,
-    limits: Limits | None = None,
+    limits: ArchiveLimits | None = None,
 ) -> Views:
     """Make the folder of one university from `WebKB.tgz`.
 
@@ -59,7 +59,7 @@ def import_cora(
     out: str | os.PathLike[str],
     *,
     overwrite: bool = False,
-    limits: Limits | None = None,
+    limits: ArchiveLimits | None = None,
 ) -> Views:
     """Make the folder `cora` from `cora.tgz`.
 
@@ -137,7 +137,7 @@ class _Parts:
 
 
 def _read(
-    archive: str | os.PathLike[str], stem: str, data: Dataset, limits: Limits | None
+    archive: str | os.PathLike[str], stem: str, data: Dataset, limits: ArchiveLimits | None
 ) -> _Parts:
     names = [f"{stem}.content", f"{stem}.cites"]
     content, cites = map(collect_files(Path(archive), names, limits=limits).get, names)

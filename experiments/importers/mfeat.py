@@ -10,7 +10,7 @@ import numpy as np
 from coview.datasets.registry import dataset
 from coview.views.container import Views
 from coview.wording import quoted
-from experiments.importers.archives import ArchiveError, Limits, collect_files
+from experiments.importers.archives import ArchiveError, ArchiveLimits, collect_files
 from experiments.importers.writing import check_target, write_dataset
 
 
@@ -19,7 +19,7 @@ def import_mfeat(
     out: str | os.PathLike[str],
     *,
     overwrite: bool = False,
-    limits: Limits | None = None,
+    limits: ArchiveLimits | None = None,
 ) -> Views:
     """Make the folder `mfeat` from the archive of the UCI repository.
 
@@ -35,7 +35,7 @@ def import_mfeat(
         The folder to make.
     overwrite : bool, default=False
         Replace a data set that was imported before.
-    limits : Limits, optional
+    limits : ArchiveLimits, optional
         How much the archive may hold.
 
     Returns

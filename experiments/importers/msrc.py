@@ -6,8 +6,8 @@ import numpy as np
 
 from coview.datasets.registry import dataset
 from coview.views.container import Views
-from experiments.importers.archives import ArchiveError, Limits
-from experiments.importers.matfiles import class_numbers, read_cells
+from experiments.importers.archives import ArchiveError, ArchiveLimits
+from experiments.importers.matlab import labels_from_zero, read_views_and_labels
 from experiments.importers.writing import check_target, write_dataset
 
 
@@ -16,7 +16,7 @@ def import_msrcv1(
     out: str | os.PathLike[str],
     *,
     overwrite: bool = False,
-    limits: Limits | None = None,
+    limits: ArchiveLimits | None = None,
 ) -> Views:
     """Make the folder `msrcv1` from a MATLAB file, such as `MSRC-v5.mat`.
 
@@ -36,7 +36,7 @@ def import_msrcv1(
     """
     check_target(out, overwrite)
     data = dataset("msrcv1")
-    matrices, y = read_cells(archive, limits)
+    matrices, y = read_views_and_labels(archive, limits)
     by_width = {matrix.shape[1]: matrix.astype(np.float32) for matrix in matrices}
     if sorted(by_width) != sorted(data.views.values()) or len(matrices) != len(data.views):
         widths = [matrix.shape[1] for matrix in matrices]
@@ -45,7 +45,7 @@ def import_msrcv1(
         )
     views = Views(
         {name: by_width[width] for name, width in data.views.items()},
-        labels=class_numbers(y, len(data.classes), archive),
+        labels=labels_from_zero(y, len(data.classes), archive),
         label_names=data.classes,
     )
     write_dataset(out, views, overwrite=overwrite)

@@ -9,7 +9,7 @@ import numpy as np
 from coview.datasets.registry import dataset
 from coview.views.container import Views
 from coview.wording import listing, quoted
-from experiments.importers.archives import ArchiveError, Limits, read_members
+from experiments.importers.archives import ArchiveError, ArchiveLimits, read_members
 from experiments.importers.words import count_words
 from experiments.importers.writing import array_bytes, check_target, documents_bytes, write_dataset
 
@@ -22,7 +22,7 @@ def import_20newsgroups(
     *,
     min_df: int = 5,
     overwrite: bool = False,
-    limits: Limits | None = None,
+    limits: ArchiveLimits | None = None,
 ) -> Views:
     """Make the folder `20newsgroups` from `20news-bydate.tar.gz`.
 
@@ -62,7 +62,9 @@ def import_20newsgroups(
     return views
 
 
-def _read_posts(archive: str | os.PathLike[str], limits: Limits | None) -> Sequence[dict[str, str]]:
+def _read_posts(
+    archive: str | os.PathLike[str], limits: ArchiveLimits | None
+) -> Sequence[dict[str, str]]:
     posts = {}
     for name, data in read_members(archive, lambda n: bool(_POST.fullmatch(n)), limits=limits):
         split, group, number = _POST.fullmatch(name).groups()  # type: ignore[union-attr]

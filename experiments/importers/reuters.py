@@ -16,8 +16,8 @@ from coview.datasets.registry import dataset
 from coview.params import check_int, seed_of
 from coview.views.container import Views
 from coview.wording import quoted
-from experiments.importers.archives import ArchiveError, Limits, collect_files
-from experiments.importers.matfiles import class_numbers, read_cells
+from experiments.importers.archives import ArchiveError, ArchiveLimits, collect_files
+from experiments.importers.matlab import labels_from_zero, read_views_and_labels
 from experiments.importers.writing import check_target, write_dataset
 
 LANGUAGES = ("en", "fr", "gr", "it", "sp")
@@ -29,7 +29,7 @@ def import_reuters(
     out: str | os.PathLike[str],
     *,
     overwrite: bool = False,
-    limits: Limits | None = None,
+    limits: ArchiveLimits | None = None,
 ) -> Views:
     """Make the folder `reuters` from `rcv1rcv2aminigoutte.tar.bz2`.
 
@@ -59,7 +59,7 @@ def import_reuters1200(
     n_words: int = 2000,
     random_state: int = 0,
     overwrite: bool = False,
-    limits: Limits | None = None,
+    limits: ArchiveLimits | None = None,
 ) -> Views:
     """Make the folder `reuters1200` from the published sample, or from the whole collection.
 
@@ -87,18 +87,18 @@ def import_reuters1200(
     return views
 
 
-def _published_sample(archive: str | os.PathLike[str], limits: Limits | None) -> Views:
-    matrices, y = read_cells(archive, limits)
+def _published_sample(archive: str | os.PathLike[str], limits: ArchiveLimits | None) -> Views:
+    matrices, y = read_views_and_labels(archive, limits)
     if len(matrices) != len(LANGUAGES):
         raise ArchiveError(f"{archive} must have five views, one a language; got {len(matrices)}.")
     return Views(
         {name: X.astype(np.float32) for name, X in zip(LANGUAGES, matrices, strict=True)},
-        labels=class_numbers(y, len(CLASSES), archive),
+        labels=labels_from_zero(y, len(CLASSES), archive),
         label_names=CLASSES,
     )
 
 
-def _read_collection(archive: str | os.PathLike[str], limits: Limits | None) -> Views:
+def _read_collection(archive: str | os.PathLike[str], limits: ArchiveLimits | None) -> Views:
     names = {view: f"Index_EN-{view.upper()}" for view in LANGUAGES}
     files = collect_files(archive, list(names.values()), limits=limits)
     matrices, features = {}, {}

@@ -12,7 +12,7 @@ import numpy as np
 from coview.datasets.registry import dataset
 from coview.views.container import Views
 from coview.wording import listing, quoted
-from experiments.importers.archives import ArchiveError, Limits, base, collect
+from experiments.importers.archives import ArchiveError, ArchiveLimits, base, collect
 from experiments.importers.matlab import read_mat
 from experiments.importers.words import count_words
 from experiments.importers.writing import array_bytes, check_target, documents_bytes, write_dataset
@@ -41,7 +41,7 @@ def import_wikipedia(
     *,
     min_df: int = 5,
     overwrite: bool = False,
-    limits: Limits | None = None,
+    limits: ArchiveLimits | None = None,
 ) -> Views:
     """Make the folder `wikipedia` from `wikipedia_dataset.zip`.
 

@@ -1,4 +1,4 @@
-"""An imported data set is written whole or not at all."""
+"""Write an imported data set: a views folder with a manifest, whole or not at all."""
 
 import gzip
 import io
@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from coview.datasets.folders import MANIFEST, write_manifest
+from coview.store import replace_folder
 from coview.views.container import Views
 
 
 def check_target(out: str | os.PathLike[str], overwrite: bool = False) -> Path:
-    """The folder to write to; FileExistsError if something is there that must stay."""
+    """Return the folder to write to; raise FileExistsError if it holds what must stay."""
     target = Path(out).expanduser().resolve()
     if target.exists() and not target.is_dir():
         raise FileExistsError(f"{target} is a file; a data set needs a folder.")
@@ -25,7 +26,7 @@ def check_target(out: str | os.PathLike[str], overwrite: bool = False) -> Path:
             raise FileExistsError(
                 f"{target} is not empty. Choose another folder, or say overwrite (--overwrite)."
             )
-        if not (target / MANIFEST).is_file():  # the wrong folder must not cost anybody their files
+        if not (target / MANIFEST).is_file():  # never delete files that are not ours
             raise FileExistsError(
                 f"{target} holds no data set that was imported (it has no {MANIFEST}), so it is "
                 "not replaced. Choose another folder."
@@ -54,29 +55,22 @@ def write_dataset(
     target = check_target(out, overwrite)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".coview-") as beside:
-        new, old = Path(beside, "new"), Path(beside, "old")
+        new = Path(beside, "new")
         views.save(new)
         for name, data in (extras or {}).items():
             (new / name).write_bytes(data)
         write_manifest(new)
-        if target.exists():
-            target.rename(old)
-        try:
-            new.rename(target)
-        except OSError:
-            if old.exists():
-                old.rename(target)
-            raise
+        replace_folder(new, target)
 
 
 def array_bytes(array: np.ndarray) -> bytes:
-    """A .npy file."""
+    """Return an array as the contents of an .npy file."""
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     return buffer.getvalue()
 
 
 def documents_bytes(documents: Iterable[Mapping[str, Any]]) -> bytes:
-    """A documents.jsonl.gz: one document a line."""
+    """Return documents as the contents of a .jsonl.gz file: one document per line."""
     lines = "".join(json.dumps(document, ensure_ascii=False) + "\n" for document in documents)
     return gzip.compress(lines.encode(), compresslevel=6, mtime=0)

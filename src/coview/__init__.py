@@ -14,7 +14,7 @@ __version__ = "0.1.0.dev0"
 # second, and `coview --help` or `import coview` should not.
 _HOMES = {
     "Views": "views.container",
-    "DataWarning": "views.matrix_checks",
+    "DataWarning": "views.checks",
     "PLSA": "models.plsa",
     "DualPLSA": "models.dual_plsa",
     "LTM": "models.ltm",
@@ -32,7 +32,7 @@ _HOMES = {
     "SearchIndex": "retrieval.index",
     "Doc": "retrieval.query",
     "to_mudata": "reading.mudata",
-    "edge_graph": "graphs.links",
+    "edge_graph": "graphs.adjacency",
     "top_terms": "report",
     "baselines": "baselines",
     "compare": "compare",
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from . import metrics as metrics
     from .classifier import TopicClassifier as TopicClassifier
     from .em.checkpoint import Checkpoint as Checkpoint
-    from .graphs.links import edge_graph as edge_graph
+    from .graphs.adjacency import edge_graph as edge_graph
     from .io import load as load
     from .models.divergence_coplsa import DivergenceCoPLSA as DivergenceCoPLSA
     from .models.dual_plsa import DualPLSA as DualPLSA
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from .retrieval.index import search as search
     from .retrieval.query import Doc as Doc
     from .store import DamagedFile as DamagedFile
+    from .views.checks import DataWarning as DataWarning
     from .views.container import Views as Views
-    from .views.matrix_checks import DataWarning as DataWarning
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES, __all__)

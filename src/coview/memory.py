@@ -1,4 +1,4 @@
-"""How much memory there is, asked before an allocation that could be too large."""
+"""How much memory is available, checked before large allocations."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _OWN_CGROUP = Path("/proc/self/cgroup")
 
 
 def check_memory(estimate: float, what: str, limit: float | None = None) -> None:
-    """Raise MemoryError, before anything is allocated, if `estimate` bytes are too many.
+    """Raise MemoryError if `estimate` bytes are too many, before they are allocated.
 
     Parameters
     ----------
     estimate : float
-        Bytes that are about to be needed.
+        Bytes that will be needed.
     what : str
-        What needs them, and on what that depends.
+        What needs them, for the message.
     limit : float or None
-        Bytes that may be used; None: what the machine, or the container it runs in, has left.
+        Bytes that may be used; None: those that the machine, or its container, has available.
 
     Examples
     --------
@@ -40,37 +40,37 @@ def check_memory(estimate: float, what: str, limit: float | None = None) -> None
 
 
 def available_memory() -> float | None:
-    """Bytes that can still be allocated without swapping, or None where nobody tells."""
-    known = [left for left in (_machine_left(), _container_left()) if left is not None]
+    """Return the bytes that can be allocated without swapping, or None if unknown."""
+    known = [left for left in (_machine_available(), _container_available()) if left is not None]
     return min(known, default=None)
 
 
-def _machine_left() -> float | None:
+def _machine_available() -> float | None:
     try:
         lines = _MEMINFO.read_text().splitlines()
         kib = next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))
         return float(kib) * 1024
     except (OSError, StopIteration):
-        return _physical()
+        return _physical_memory()
 
 
-def _physical() -> float | None:
-    # systems without /proc tell the size of the machine, not what is free: better than nothing
+def _physical_memory() -> float | None:
+    # without /proc only the size of the memory is known, not how much is free
     try:
         return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return None
 
 
-def _container_left() -> float | None:
-    """What a control group (version 2) leaves; None without one or without a limit in it."""
+def _container_available() -> float | None:
+    """Return what a control group (version 2) leaves; None without a group or a limit."""
     try:
         own = _OWN_CGROUP.read_text().split("::", 1)[1].splitlines()[0]
         group = _CGROUP / own.lstrip("/")
         limit = float((group / "memory.max").read_text())
         used = float((group / "memory.current").read_text())
         stat = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
-    except (OSError, IndexError, ValueError):  # "max" is no number: no limit
+    except (OSError, IndexError, ValueError):  # "max" is not a number: no limit
         return None
-    # cached files count as used, but the kernel gives them back on demand
+    # cached files count as used, but the kernel frees them on demand
     return limit - used + float(stat.get("inactive_file", 0))

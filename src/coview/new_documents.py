@@ -18,8 +18,8 @@ from coview.params import check_dtype
 from coview.reading.recipes import is_raw, read_raw
 from coview.runners.threads import ThreadRunner
 from coview.scores import warn_of_unseen
-from coview.views.checks import match_features
 from coview.views.container import Views
+from coview.views.vocabulary import match_features
 
 FOLD_IN_ITERATIONS = 200
 FOLD_IN_TOLERANCE = 1e-4  # largest movement of a share p(z|d) at which a document is at rest

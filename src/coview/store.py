@@ -15,8 +15,9 @@ import glob
 import hashlib
 import json
 import os
+import shutil
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
@@ -79,7 +80,7 @@ def write_sealed(
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]):
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yields a path beside `path` to write to; moves it there at the end, or removes it."""
     target = Path(path)
     if target.is_dir():
@@ -100,6 +101,48 @@ def replacing(path: str | os.PathLike[str]):
             beside.unlink()
         raise
     _flush_folder(target.parent)
+
+
+def replace_folder(new: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Move the folder `new` to `target`, replacing the folder there without ever losing it.
+
+    The old folder is moved aside, the new one takes its place, and only then is the old one
+    removed. If the second move fails, the old folder is moved back. If the process is killed
+    between the two moves, the old folder stays beside the target under the name
+    ``.<name>.<time>-<process>.old``, and the next call puts it back before it begins.
+
+    Parameters
+    ----------
+    new : path
+        A complete folder on the same file system as `target`.
+    target : path
+        Where it goes; its parent must exist.
+    """
+    new, target = Path(new), Path(target)
+    aside = _moved_aside(target)
+    if aside and not target.exists():  # an earlier call was killed between the two moves
+        aside[-1].rename(target)
+    old = target.with_name(f".{target.name}.{time.time_ns():020d}-{os.getpid()}.old")
+    replaces = target.exists()
+    if replaces:
+        target.rename(old)
+    try:
+        new.rename(target)
+    except BaseException:
+        # another process may have put a folder there meanwhile: then both copies stay
+        if replaces and not target.exists():
+            old.rename(target)
+        raise
+    _flush_folder(target.parent)
+    oldest = time.time_ns() - STALE_SECONDS * 10**9
+    # copies of other calls may still be needed, unless they are so old that the caller was killed
+    for path in [old] + [p for p in aside if int(p.name.split(".")[-2].split("-")[0]) < oldest]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _moved_aside(target: Path) -> list[Path]:
+    """Return the old copies of a folder that `replace_folder` has moved aside, newest last."""
+    return sorted(target.parent.glob(f".{glob.escape(target.name)}.{'[0-9]' * 20}-*.old"))
 
 
 def _remove_stale(target: Path) -> None:

@@ -1,4 +1,4 @@
-"""How names that come from data and numbers are shown in messages."""
+"""The parts of messages: names from data, lists of them, numbers with nouns, locations."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-def show(name: object, width: int = 60) -> str:
-    r"""Text that is safe on a terminal and in a log: control characters escaped, long text cut.
+def printable(name: object, width: int = 60) -> str:
+    r"""Return text that is safe to print: control characters escaped, long text truncated.
 
     Examples
     --------
-    >>> print(show("a\x1b[31mred\n"))
+    >>> print(printable("a\x1b[31mred\n"))
     a\x1b[31mred\n
-    >>> show("x" * 100, width=5)
+    >>> printable("x" * 100, width=5)
     'xxxxx...'
     """
     text = str(name)
@@ -26,12 +26,12 @@ def show(name: object, width: int = 60) -> str:
 
 
 def quoted(name: object) -> str:
-    """The shown name in single quotes."""
-    return f"'{show(name)}'"
+    """Return the printable name in single quotes."""
+    return f"'{printable(name)}'"
 
 
 def listing(names: Iterable[object], most: int = 5) -> str:
-    """The first few names, quoted, and how many there are if not all are shown.
+    """Return the first names, quoted, and their number if not all are shown.
 
     Examples
     --------
@@ -44,28 +44,28 @@ def listing(names: Iterable[object], most: int = 5) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """A number with its noun: `1 view`, `1,200 documents`."""
+    """Return a number with its noun: ``1 view``, ``1,200 documents``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def place(
+def location(
     row: int | None = None,
     column: int | None = None,
     ids: np.ndarray | None = None,
     features: np.ndarray | None = None,
 ) -> str:
-    """Where something was found: row and column, with the document's id and the feature's name.
+    """Return where something was found: row, column, id of the document, name of the feature.
 
     Examples
     --------
-    >>> place(1, 0, ids=["d1", "d2"])
+    >>> location(1, 0, ids=["d1", "d2"])
     "row 1, column 0, counting from 0 (document 'd2')"
     """
     numbers = [f"{w} {n:,}" for w, n in (("row", row), ("column", column)) if n is not None]
     known = [
         f"{word} {quoted(names[index])}"
         for word, names, index in (("document", ids, row), ("feature", features, column))
-        # the lengths are checked later than the values, so a name may be missing
+        # lengths are checked after values, so a name may be missing
         if names is not None and index is not None and index < len(names)
     ]
     words = f"{', '.join(numbers)}, counting from 0"

@@ -11,7 +11,7 @@ import pytest
 
 from coview.compare import Entry, Plan, run
 from coview.compare.file_formats import read_records
-from coview.views.matrix_checks import DataWarning
+from coview.views.checks import DataWarning
 from tests.compare.helpers import (
     QUICK,
     ROOT,

@@ -70,7 +70,8 @@ SPELLINGS = {
 
 from coview.cli.search import search as search_command  # noqa: E402
 from coview.compare.tasks import follow  # noqa: E402
-from coview.graphs.neighbors import check_graph, knn_graph, sum_graphs  # noqa: E402
+from coview.graphs.adjacency import check_graph, sum_graphs  # noqa: E402
+from coview.graphs.neighbors import knn_graph  # noqa: E402
 from coview.reading.images import image_views  # noqa: E402
 from coview.reading.matrix_files import read_matrix  # noqa: E402
 from coview.reading.words import split_words  # noqa: E402

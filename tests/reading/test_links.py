@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 from coview import LTM, DataWarning, Views
-from coview.graphs.links import edge_graph
+from coview.graphs.adjacency import edge_graph
 
 EDGES = [("a", "b"), ("a", "b"), ("b", "c", 2.5), ("c", "c"), ("d", "a")]
 EXPECTED = [[0, 2, 0, 0], [0, 0, 2.5, 0], [0, 0, 0, 0], [1, 0, 0, 0]]

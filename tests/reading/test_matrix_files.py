@@ -377,6 +377,27 @@ def test_complex_matlab_matrices_are_refused(tmp_path):
         read_matrix(tmp_path / "a.mat")
 
 
+def test_matlab_variables_of_unknown_classes_are_left_out(tmp_path):
+    path = tmp_path / "a.mat"
+    scipy.io.savemat(path, {"X": np.eye(3), "Y": np.ones((2, 2))}, do_compression=False)
+    data = bytearray(path.read_bytes())
+    flags = data.find(struct.pack("<II", 6, 8), 200)  # of the second variable
+    data[flags + 8] = 17  # an object, whose layout is not published
+    path.write_bytes(data)
+    np.testing.assert_array_equal(read_matrix(path)[0], np.eye(3))
+
+
+def test_a_small_matlab_matrix_with_many_bytes_behind_it_is_refused(tmp_path):
+    path = tmp_path / "bomb.mat"
+    scipy.io.savemat(path, {"X": np.zeros((1000, 1000))}, do_compression=True)
+    data = path.read_bytes()
+    body = zlib.decompress(data[136:])
+    packed = zlib.compress(body.replace(struct.pack("<ii", 1000, 1000), struct.pack("<ii", 2, 2)))
+    path.write_bytes(data[:128] + struct.pack("<II", 15, len(packed)) + packed)
+    with pytest.raises(ValueError, match="'X' is damaged: it holds too many bytes"):
+        read_matrix(path)
+
+
 def test_damaged_sparse_matlab_matrices_never_get_past_the_checks(tmp_path):
     """scipy's own reader crashes the interpreter on some of these."""
     path = tmp_path / "a.mat"

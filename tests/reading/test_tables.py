@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from coview import LinkPLSA, Views
 from coview.metrics import match_ranks, purity, similarity
-from coview.reading.columns import Labels
+from coview.reading.columns import LabelColumn
 from coview.reading.tables import open_table, text_columns
-from coview.views.matrix_checks import DataWarning
+from coview.views.checks import DataWarning
 
 ROWS = [
     {"id": "a", "en": "the red cat sleeps", "de": "die rote Katze", "kind": "cat", "n": 3},
@@ -352,7 +352,7 @@ def test_the_index_of_a_pandas_frame_names_the_documents():
     ],
 )
 def test_labels_are_integers_or_numbers_of_their_sorted_names(cells, labels, names):
-    column = Labels()
+    column = LabelColumn()
     for cell in cells:
         column.add(cell)
     found, found_names = column.finish()

@@ -18,11 +18,11 @@ from sklearn.feature_extraction.text import (
 
 from coview import Views
 from coview.reading import counting
-from coview.reading.counting import Limits, TermCounter
+from coview.reading.counting import TermCounter, VocabularyLimits
 from coview.reading.recipes import read_raw, recipe_class
 from coview.reading.text import TextRecipe, TokensRecipe
 from coview.reading.words import known_languages, language_of_view, split_words, stop_words
-from coview.views.matrix_checks import DataWarning
+from coview.views.checks import DataWarning
 
 # -- words ----------------------------------------------------------------------------------------
 
@@ -292,7 +292,7 @@ def test_counts_too_large_for_a_byte_are_kept():
 def test_a_counted_matrix_is_taken_over_by_views_without_a_copy():
     counter = TermCounter(str.split)
     counter.add("a b a")
-    matrix = counter.finish("text", Limits()).matrix
+    matrix = counter.finish("text", VocabularyLimits()).matrix
     kept = Views(counting.expand_rows(matrix, np.array([True, False])))["X"]
     assert matrix.indices.dtype == matrix.indptr.dtype == np.int32
     assert np.shares_memory(kept.indices, matrix.indices)
@@ -303,7 +303,7 @@ def test_a_buffer_that_is_just_full_is_counted_once(monkeypatch):
     monkeypatch.setattr(counting, "BUFFER", 2)
     counter = TermCounter(str.split)
     counter.add("a b")
-    assert counter.finish("text", Limits()).matrix.toarray().tolist() == [[1, 1]]
+    assert counter.finish("text", VocabularyLimits()).matrix.toarray().tolist() == [[1, 1]]
 
 
 # -- what is kept by default ----------------------------------------------------------------------

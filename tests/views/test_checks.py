@@ -16,20 +16,18 @@ from hypothesis import strategies as st
 
 from coview import DataWarning, Views
 from coview import memory as memory_module
+from coview.memory import available_memory, check_memory
 from coview.views.checks import (
-    available_memory,
     check_aligned,
     check_labels,
-    check_matrix,
-    check_memory,
     check_names,
     check_not_all_empty,
     check_present,
     check_topics,
     check_view_names,
-    count_empty_columns,
-    match_features,
 )
+from coview.views.matrix_checks import check_matrix
+from coview.views.vocabulary import match_features
 
 X = np.array([[0, 2, 0], [1, 0, 3]])
 FORMATS = ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"]
@@ -726,10 +724,6 @@ def test_more_topics_than_documents_or_terms_is_a_warning(n_docs, words):  # 9
 
 def test_as_many_topics_as_documents_and_terms_is_fine():  # 9
     check_topics(5, 5, {"a": 5})
-
-
-def test_terms_that_never_occur_are_counted():  # 5
-    assert count_empty_columns(check_matrix([[0, 1, 0, 2], [0, 3, 0, 0]])) == 2
 
 
 def test_an_estimate_above_the_limit_is_refused_before_it_is_allocated():  # 11

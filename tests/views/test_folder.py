@@ -235,6 +235,13 @@ def test_a_folder_that_cannot_be_moved_into_place_is_put_back(views, saved, monk
     assert listing(saved.parent) == ["data"]
 
 
+def test_a_views_folder_is_known_by_the_matrices_in_it(saved, tmp_path):
+    assert folder_module.is_views_folder(saved)
+    assert folder_module.is_views_folder(str(saved))
+    for other in (tmp_path, saved / "views.txt", tmp_path / "nowhere"):
+        assert not folder_module.is_views_folder(other)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
 def test_a_link_to_a_folder_stays_a_link(views, saved, tmp_path):
     (tmp_path / "link").symlink_to(saved)

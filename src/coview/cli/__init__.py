@@ -105,6 +105,6 @@ def _error_message(error: Exception) -> str:
 
 def _printable(text: str) -> str:
     """Escape control characters, which names from the data may contain; keep line breaks."""
-    from coview.wording import show
+    from coview.wording import printable
 
-    return "\n".join(show(line, width=10_000) for line in text.split("\n"))
+    return "\n".join(printable(line, width=10_000) for line in text.split("\n"))

@@ -242,7 +242,7 @@ def _graph_files(pairs: list[str]) -> dict[str, Path]:
 def _set_graphs(model: Any, files: dict[str, Path], views: Views) -> None:
     if not files:
         return
-    from coview.graphs.links import edge_graph
+    from coview.graphs.adjacency import edge_graph
 
     graphs = {name: edge_graph(path, document_names(views)) for name, path in files.items()}
     known = model.get_params()
@@ -308,7 +308,7 @@ def _save(model: Any, output: Path) -> None:
     """Save without the warning that graphs are not saved: a fitted model does not need them."""
     import warnings
 
-    from coview.views.matrix_checks import DataWarning
+    from coview.views.checks import DataWarning
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Parameters not saved", DataWarning)

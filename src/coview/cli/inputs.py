@@ -115,8 +115,9 @@ class DataSource:
 
     def _from_folder(self, path: Path) -> Views:
         from coview.views.container import Views
+        from coview.views.folder import is_views_folder
 
-        if _is_views_folder(path):
+        if is_views_folder(path):
             return Views.load(path)
         with _reading_bar("Reading images", show=not self.quiet) as progress:
             return Views.from_images(path, progress=progress, caption_options=self._text_options())
@@ -183,9 +184,11 @@ class DataSource:
 
     def new_documents(self, model: Any) -> Iterator[Views]:
         """Yield the documents as views of a fitted model, a large table in chunks."""
+        from coview.views.folder import is_views_folder
+
         if self.is_table and not self.view:
             yield from self._read_table_for(model, self._path())
-        elif not self.view and self._path().is_dir() and not _is_views_folder(self._path()):
+        elif not self.view and self._path().is_dir() and not is_views_folder(self._path()):
             yield _read_images_for(model, self._path())
         else:
             views = self._read()
@@ -293,10 +296,6 @@ def document_names(views: Views) -> list[str]:
     return [str(i) for i in (range(len(views)) if views.ids is None else views.ids)]
 
 
-def _is_views_folder(path: Path) -> bool:
-    return any(path.glob("view_*.np[yz]"))
-
-
 def _present(views: Views) -> dict[str, np.ndarray]:
     return dict(zip(views.names, views.present.T, strict=True))
 
@@ -308,7 +307,7 @@ def _source_kinds(model: Any) -> dict[str, str]:
 
 def _read_images_for(model: Any, folder: Path) -> Views:
     """Count images and captions in the visual words and terms of the model."""
-    from coview.reading.image_folder import read_picture_folder
+    from coview.reading.image_files import read_picture_folder
     from coview.views.container import Views
 
     found = read_picture_folder(folder)

@@ -60,13 +60,13 @@ def cell(value: Any, width: int = 200) -> str:
     """Format a value from the data for a table, without control codes or rich markup."""
     from rich.markup import escape
 
-    from coview.wording import show
+    from coview.wording import printable
 
     if value is None:
         return ""
     if isinstance(value, float):
         return f"{value:.3f}"
-    return escape(show(value, width))
+    return escape(printable(value, width))
 
 
 # -- files -----------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from coview.compare.plan import as_json
 from coview.models import MODEL_NAMES, model_class
 from coview.params import check_choice, check_real
 from coview.views.container import Views
+from coview.views.folder import is_views_folder
 from coview.wording import listing, plural, quoted
 
 CACHE_SIZE = 6  # data sets kept in memory in one process: each is used again with every seed
@@ -95,7 +96,7 @@ def _read(
 
 def is_folder(name: str) -> bool:
     """Return whether a name stands for a views folder of the user."""
-    return name not in _built_in() and name not in _registered() and Path(name).is_dir()
+    return name not in _built_in() and name not in _registered() and is_views_folder(name)
 
 
 def load_folder(name: str, options: Mapping[str, Any]) -> Views:

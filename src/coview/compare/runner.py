@@ -149,7 +149,7 @@ def _fingerprint(views: Views) -> str:
 
 def _warn_of_other_versions(cells: Iterable[Cell], journal: Journal) -> None:
     """Warn that numbers in one table may differ only because of the versions of packages."""
-    from coview.views.matrix_checks import DataWarning
+    from coview.views.checks import DataWarning
 
     found = {journal[c.key].get("versions") for c in cells if c.key in journal}
     others = sorted(v for v in found if v and v != versions())

@@ -1,13 +1,14 @@
-"""A folder of built data sets, so that the slow ones are built once.
+"""The cache of built data sets, so that slow ones are built only once.
 
-The cache is a convenience: nothing that goes wrong with it may stop a data set from loading.
-A data set is written to a temporary folder and renamed into place, so other processes see all of
-it or nothing, and a list of checksums lets a damaged copy be told from a whole one.
+A failure of the cache never stops a data set from loading. A data set is written to a temporary
+folder and moved into place, so other processes see all of it or nothing; a list of checksums
+reveals a damaged copy.
 """
+
+from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -15,12 +16,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+from coview.store import replace_folder
+
 T = TypeVar("T")
 _CHECKSUMS = "sha256.txt"
 
 
 def cache_home(data_home: str | os.PathLike[str] | None = None) -> Path:
-    """Folder of the cache: the argument, $COVIEW_CACHE, $XDG_CACHE_HOME/coview, ~/.cache/coview."""
+    """Return the folder of the cache.
+
+    It is the argument, else ``$COVIEW_CACHE``, else ``$XDG_CACHE_HOME/coview``, else
+    ``~/.cache/coview``.
+    """
     if data_home is not None:
         return Path(data_home).expanduser()
     if os.environ.get("COVIEW_CACHE"):
@@ -35,35 +42,46 @@ def cached(
     save: Callable[[T, Path], None],
     load: Callable[[Path], T],
 ) -> T:
-    """What `folder` holds; if it holds nothing usable, what `build` makes, saved for next time."""
+    """Load what `folder` holds; if that is nothing usable, build it and save it for next time.
+
+    Parameters
+    ----------
+    folder : Path
+        The place of the data set in the cache.
+    build : callable
+        Makes the data set.
+    save : callable
+        Writes it to a new folder: ``save(value, folder)``.
+    load : callable
+        Reads it back: ``load(folder)``.
+    """
     found = folder.is_dir()
     if found:
         try:
             _check(folder)
             return load(folder)
-        except Exception as error:  # whatever is wrong with a copy, building anew is the answer
+        except Exception as error:  # whatever is wrong with the copy: build it again
             warnings.warn(
                 f"The cached data set {folder} cannot be read ({error}); it is built again.",
                 stacklevel=3,
             )
     value = build()
-    with suppress(OSError):  # no place to write: the next call builds again
+    with suppress(OSError):  # the folder cannot be written: the next call builds again
         _store(value, folder, save, replace=found)
     return value
 
 
 def _store(value: T, folder: Path, save: Callable[[T, Path], None], replace: bool) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        save(value, temporary / "new")
-        (temporary / "new" / _CHECKSUMS).write_text(_checksums(temporary / "new"))
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as beside:
+        new = Path(beside, "new")
+        save(value, new)
+        (new / _CHECKSUMS).write_text(_checksums(new))
         if replace:
-            folder.rename(temporary / "damaged")
-        # Fails where another process has been faster; its copy is as good as this one.
-        (temporary / "new").rename(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+            replace_folder(new, folder)
+        else:
+            # fails if another process was faster: its copy is as good as this one
+            new.rename(folder)
 
 
 def _check(folder: Path) -> None:
@@ -72,7 +90,7 @@ def _check(folder: Path) -> None:
 
 
 def _checksums(folder: Path) -> str:
-    """One line for each file, as `sha256sum` prints it."""
+    """Return one line for each file, as `sha256sum` prints it."""
     files = sorted(path for path in folder.iterdir() if path.name != _CHECKSUMS)
     lines = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
     return "".join(lines)

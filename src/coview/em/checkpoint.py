@@ -26,7 +26,7 @@ from coview.em.problem import Problem
 from coview.em.step import Values
 from coview.params import check_int, check_real
 from coview.store import DamagedFile, read_header, read_sealed, write_sealed
-from coview.views.matrix_checks import DataWarning
+from coview.views.checks import DataWarning
 
 KIND = "checkpoint"
 Tensors = dict[str, np.ndarray]

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from coview.memory import check_memory
 from coview.params import check_choice, check_real
-from coview.views.checks import check_memory
+from coview.views.checks import frozen
 from coview.views.container import Views
-from coview.views.matrix_checks import frozen
 
 
 @dataclass(frozen=True)

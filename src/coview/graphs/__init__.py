@@ -1,1 +1,1 @@
-"""Graphs over documents: nearest neighbors of a view, and links."""
+"""Graphs over documents: nearest neighbors of a view, and adjacency matrices from links."""

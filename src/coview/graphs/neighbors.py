@@ -1,19 +1,17 @@
-"""Graphs over documents: nearest neighbors of a view, a user's own links, and their mixture.
+"""The graph of nearest neighbors of a view.
 
-A graph is a symmetric CSR array (documents, documents) of positive weights without a diagonal.
-That of a view is Eq. 5 of Wang et al. (2017): U_is = 1 if document i is among the p nearest
-of document s or s among those of i, and 0 otherwise.
+It is Eq. 5 of Wang et al. (2017): U_is = 1 if document i is among the p nearest neighbors of
+document s, or s among those of i, and 0 otherwise.
 
-The search compares all pairs, a block of rows at a time; no array is documents x documents.
+The exact search compares all pairs, a block of rows at a time; no array is documents x documents.
 Products of matrices give candidates, with a bound on their rounding errors, and sums of squared
-differences in double precision rank them. So ties are ties, and neither the number of threads nor
-the size of a block changes the answer. Equal documents are searched for once.
+differences in double precision rank them. Therefore equal distances tie exactly, and neither the
+number of threads nor the size of a block changes the result. Equal documents are searched once.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -21,30 +19,33 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.params import check_choice, check_int
-from coview.views.matrix_checks import DataWarning, _shell, frozen_csr
-from coview.wording import place, plural, quoted
+from coview.views.checks import DataWarning
+from coview.views.matrix_checks import frozen_csr
+from coview.wording import plural
 
-# Costs in units of one multiplication in a dense product (some .06 ns on two cores): of one in a
-# sparse product, and of the choice among the distances of one pair.
+# Costs in units of one multiplication in a dense product (about 0.06 ns on two cores): of one
+# multiplication in a sparse product, and of selecting among the distances of one pair.
 SPARSE_COST, CHOICE_COST = 250, 50
-MAX_WORK = 1.5e12  # of "auto": one or two minutes, 50,000 documents of 500 dense features, say
+# Limit of "auto": one or two minutes, such as 50,000 documents of 500 dense features.
+MAX_WORK = 1.5e12
 BUFFER = 1 << 25  # bytes of a block of distances
 CHUNK = 1 << 20  # entries of the rows whose differences are squared at a time
-INDEX_NEIGHBORS = 4  # an index is asked for this many times the neighbors that are wanted
+INDEX_NEIGHBORS = 4  # an index returns this many times the neighbors that are needed
 
 
-class Pairs(NamedTuple):
-    """Points, others near to them, and the squared distances."""
+class NeighborPairs(NamedTuple):
+    """Points, neighbors of them, and their squared distances."""
 
     points: np.ndarray
     others: np.ndarray
     distances: np.ndarray
 
-    def where(self, index: np.ndarray) -> Pairs:
-        return Pairs(*(part[index] for part in self))
+    def where(self, index: np.ndarray) -> NeighborPairs:
+        """Return the pairs that an index or a mask selects."""
+        return NeighborPairs(*(part[index] for part in self))
 
-    def nearest(self, most: int) -> Pairs:
-        """The first few of each point by distance, ties by index; sorted."""
+    def nearest(self, most: int) -> NeighborPairs:
+        """Return the `most` nearest of each point, sorted by distance, ties by index."""
         pairs = self.where(np.lexsort((self.others, self.distances, self.points)))
         _, counts = np.unique(pairs.points, return_counts=True)
         return pairs.where(_ranges(np.zeros_like(counts), counts) < most)
@@ -59,27 +60,28 @@ def knn_graph(
     method: str = "auto",
     seed: int = 0,
 ) -> sp.csr_array:
-    """The graph of nearest neighbors: an edge if one of two documents is near to the other.
+    """Return the graph of nearest neighbors: an edge if either document is near the other.
 
     Parameters
     ----------
     matrix : csr_array or ndarray of shape (n_docs, n_terms)
-        One view, in the scale in which distances are to be taken.
+        One view, scaled as the distances require.
     n_neighbors : int, default=5
-        Each document looks for this many others. It is not its own neighbor, but its duplicates
-        are; ties go to the document that comes first. Where there are fewer others, all are taken.
+        Number of neighbors of each document. A document is not its own neighbor, but its
+        duplicates are. Of documents at the same distance the first ones are taken; if there are
+        fewer others, all are.
     present : ndarray of bool of shape (n_docs,), optional
-        Documents that lack the view have no edge. One that has it, but no count, is a point like
-        any other: the origin, which is near to all short documents.
+        Documents that lack the view have no edge. A document that has the view but no count is
+        a point like any other: the origin, which is near all short documents.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        Cosine is Euclidean between documents scaled to length one.
+        "cosine" is the Euclidean distance between documents scaled to length one.
     method : {"auto", "exact", "approximate"}, default="auto"
         "exact" compares all pairs: time grows with the square of the documents, memory does not.
-        "approximate" builds an index and needs the extra ``coview[graph]``. "auto" is exact for up
-        to a minute or two (50,000 documents of 500 dense features, say), and without the extra
-        beyond that too, with a warning.
+        "approximate" builds an index and needs the extra ``coview[graph]``. "auto" is exact if that
+        takes up to a minute or two (such as 50,000 documents of 500 dense features), and
+        approximate beyond; without the extra it stays exact, with a warning.
     seed : int, default=0
-        For the index; the same seed gives the same graph.
+        Seed of the index; the same seed gives the same graph.
 
     Returns
     -------
@@ -106,37 +108,37 @@ def knn_graph(
     both = np.append(ends[0], ends[1]), np.append(ends[1], ends[0])
     graph = sp.csr_array((np.ones(2 * ends.shape[1]), both), shape=(n_docs, n_docs))
     graph.sum_duplicates()
-    graph.data[:] = 1  # Eq. 5: one "or" the other
+    graph.data[:] = 1  # Eq. 5: an edge in either direction is an edge
     return frozen_csr(graph)
 
 
-def _points(rows, metric):
-    """Rows in double precision, canonical, and of a size that lets no square overflow."""
+def _points(rows: sp.csr_array, metric: str) -> sp.csr_array:
+    """Return canonical rows in double precision, scaled so that no square overflows."""
     points = rows.astype(np.float64)
     points.sum_duplicates()
     points.eliminate_zeros()
-    # by a power of two, which costs no digit
+    # scaling by a power of two is exact
     points.data *= 0.5 ** np.frexp(np.abs(points.data).max(initial=0.0))[1]
     if metric == "cosine":
         points.data /= np.repeat(np.sqrt(_squared_lengths(points)), np.diff(points.indptr))
     return points
 
 
-def _squared_lengths(points):
+def _squared_lengths(points: sp.csr_array) -> np.ndarray:
     sums = np.zeros(points.shape[0])
     filled = np.flatnonzero(np.diff(points.indptr))
     sums[filled] = np.add.reduceat(points.data**2, points.indptr[filled])
     return sums
 
 
-def _ranges(starts, counts):
-    """starts[0], starts[0] + 1, ... (counts[0] of them), starts[1], and so on."""
+def _ranges(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return starts[0], starts[0] + 1, ... (counts[0] numbers), starts[1], and so on."""
     before = np.cumsum(counts) - counts
     return np.arange(counts.sum()) + np.repeat(starts - before, counts)
 
 
-def _distinct(points):
-    """Where each distinct row occurs first (ascending), and which of them each row equals."""
+def _distinct(points: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Return where each distinct row occurs first (ascending), and which of them each row is."""
     known: dict[tuple[bytes, bytes], int] = {}
     group = np.empty(points.shape[0], dtype=np.intp)
     for i, (start, stop) in enumerate(zip(points.indptr, points.indptr[1:], strict=False)):
@@ -145,53 +147,53 @@ def _distinct(points):
     return np.unique(group, return_index=True)[1], group
 
 
-def _with_duplicates(found: Pairs, group: np.ndarray, most: int) -> Pairs:
-    """From neighbors among distinct points to those among all."""
+def _with_duplicates(found: NeighborPairs, group: np.ndarray, most: int) -> NeighborPairs:
+    """Extend the neighbors of distinct points to all points."""
     sizes = np.bincount(group)
     members = np.argsort(group, kind="stable")
     own = np.arange(len(sizes))
     of, near = np.append(own, found.points), np.append(own, found.others)
-    # the first members of every group that is near, and one more since a point is not its own
+    # the first members of each near group, and one more because a point is not its own neighbor
     count = np.minimum(sizes[near], most + 1)
     others = members[_ranges((np.cumsum(sizes) - sizes)[near], count)]
     distances = np.repeat(np.append(np.zeros(len(own)), found.distances), count)
     of = np.repeat(of, count)
-    # all that for each member of the group
+    # the same neighbors for each member of a group
     order, each = np.argsort(of, kind="stable"), np.bincount(of, minlength=len(own))
     index = order[_ranges((np.cumsum(each) - each)[group], each[group])]
     points = np.repeat(np.arange(len(group)), each[group])
-    pairs = Pairs(points, others[index], distances[index])
+    pairs = NeighborPairs(points, others[index], distances[index])
     return pairs.where(pairs.points != pairs.others).nearest(most)
 
 
-# -- all pairs, or an index -----------------------------------------------------------------------
+# -- exact search ---------------------------------------------------------------------------------
 
 
-def _search(points, k, method, seed):
-    """The k nearest others of each of some distinct points."""
+def _search(points: sp.csr_array, k: int, method: str, seed: int) -> NeighborPairs:
+    """Return the k nearest neighbors of each of some distinct points."""
     if k < 1:
-        return Pairs(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))
-    if method == "approximate" or (method == "auto" and _wants_index(points)):
+        return NeighborPairs(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))
+    if method == "approximate" or (method == "auto" and _needs_index(points)):
         return _approximate(points, k, seed)
     return _exact(points, k)
 
 
-def _exact(points, k):
+def _exact(points: sp.csr_array, k: int) -> NeighborPairs:
     search = _Blocks(points, k)
     step = max(1, BUFFER // (8 * search.n_padded))
     blocks = range(0, points.shape[0], step)
     parts = [search.nearest(i, min(i + step, points.shape[0])) for i in blocks]
-    return Pairs(*map(np.concatenate, zip(*parts, strict=True)))
+    return NeighborPairs(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 class _Blocks:
-    """Distances from a block of points to all, as |b|^2 - 2ab, and the choice among them.
+    """Distances from a block of points to all points, as |b|^2 - 2ab, and the nearest of them.
 
-    Terms of many documents are multiplied as a dense matrix, the others as a sparse one: on text
-    that is several times faster than either alone.
+    Terms of many documents are multiplied as a dense matrix, the others as a sparse one: for texts
+    this is several times faster than either alone.
     """
 
-    def __init__(self, points: sp.csr_array, k: int):
+    def __init__(self, points: sp.csr_array, k: int) -> None:
         n = points.shape[0]
         self.points, self.k = points, k
         # the k smallest minima over groups of columns bound the k smallest columns from above
@@ -207,8 +209,8 @@ class _Blocks:
         self.lengths = np.pad(lengths, padding, constant_values=np.inf)
         self.slack = _slack(points, lengths)
 
-    def nearest(self, start: int, stop: int) -> Pairs:
-        """The k nearest others of the points start to stop."""
+    def nearest(self, start: int, stop: int) -> NeighborPairs:
+        """Return the k nearest neighbors of the points start to stop."""
         pairs, limit = self._candidates(start, stop)
         if self.slack is None:
             pairs = _without_late_ties(pairs, limit, self.k).nearest(self.k)
@@ -217,8 +219,8 @@ class _Blocks:
         limit = (farthest + self.slack[start:stop])[pairs.points - start]
         return _measured(pairs.where(pairs.distances <= limit), self.points).nearest(self.k)
 
-    def _candidates(self, start, stop):
-        """All pairs that can be among the k nearest, by index, and the limit each had to meet."""
+    def _candidates(self, start: int, stop: int) -> tuple[NeighborPairs, np.ndarray]:
+        """Return all pairs that can be among the k nearest, and the limit that each had to meet."""
         distances = self._distances(start, stop).reshape(stop - start, -1, self.width)
         minima = distances.min(axis=2)
         limit = np.partition(minima, self.k - 1, axis=1)[:, self.k - 1]
@@ -228,10 +230,10 @@ class _Blocks:
         near = distances[rows, groups]
         pair, lane = np.nonzero(near <= limit[rows, None])
         others = groups[pair] * self.width + lane
-        return Pairs(start + rows[pair], others, near[pair, lane]), limit[rows[pair]]
+        return NeighborPairs(start + rows[pair], others, near[pair, lane]), limit[rows[pair]]
 
-    def _distances(self, start, stop):
-        """|b|^2 - 2ab for all b, infinite for a itself: |a|^2 does not change the order."""
+    def _distances(self, start: int, stop: int) -> np.ndarray:
+        """Return |b|^2 - 2ab for all b, infinite for a itself: |a|^2 does not change the order."""
         into = -2 * self.dense[start:stop] @ self.dense.T
         if self.rare.nnz:
             into += (-2 * self.rare[start:stop] @ self.rare_by_term).toarray()
@@ -240,33 +242,33 @@ class _Blocks:
         return into
 
 
-def _sparse_costs(points):
-    """Of each term: as many products as there are pairs of documents that have it."""
+def _sparse_costs(points: sp.csr_array) -> np.ndarray:
+    """Return the cost of each term: a product for each pair of documents that have it."""
     return SPARSE_COST * np.bincount(points.indices, minlength=points.shape[1]).astype(float) ** 2
 
 
-def _slack(points, lengths):
-    """Twice the most by which |b|^2 - 2ab is off, for each a; None where it is exact: counts."""
+def _slack(points: sp.csr_array, lengths: np.ndarray) -> np.ndarray | None:
+    """Return twice the largest error of |b|^2 - 2ab for each a; None if it is exact (counts)."""
     longest = lengths.max()
-    # sums up to 4 longest of products of multiples of this unit fit into 53 bits
+    # sums of up to 4 * longest of products of multiples of this unit fit into 53 bits
     whole = points.data / 2.0 ** np.ceil(np.log2(4 * longest) / 2 - 26)
     if (whole == np.rint(whole)).all():
         return None
-    # a sum of n products is off by at most n eps sum |ab|, and 2 |ab| <= a^2 + b^2
+    # the error of a sum of n products is at most n eps sum |ab|, and 2 |ab| <= a^2 + b^2
     n_products = np.diff(points.indptr).max() + 4
     return 4 * np.finfo(float).eps * n_products * (lengths + longest)
 
 
-def _without_late_ties(pairs, limit, k):
-    """Drop all but the first k pairs at a point's limit: among counts there may be thousands."""
+def _without_late_ties(pairs: NeighborPairs, limit: np.ndarray, k: int) -> NeighborPairs:
+    """Drop all but the first k pairs at a point's limit: counts may have thousands of ties."""
     tie = pairs.distances == limit
     before = np.cumsum(tie) - tie
     rank = before - before[np.searchsorted(pairs.points, pairs.points)]
     return pairs.where(~tie | (rank < k))
 
 
-def _measured(pairs, points):
-    """With distances that are sums of squared differences: equal where they should be."""
+def _measured(pairs: NeighborPairs, points: sp.csr_array) -> NeighborPairs:
+    """Return pairs with distances that are sums of squared differences, so that ties are exact."""
     step = max(1, CHUNK // (2 * int(np.diff(points.indptr).max(initial=1))))
     distances = np.empty(len(pairs.points))
     for start in range(0, len(distances), step):
@@ -277,8 +279,11 @@ def _measured(pairs, points):
     return pairs._replace(distances=distances)
 
 
-def _wants_index(points):
-    """Whether there are too many pairs to compare, and there is an index to turn to."""
+# -- approximate search ---------------------------------------------------------------------------
+
+
+def _needs_index(points: sp.csr_array) -> bool:
+    """Return whether there are too many pairs to compare and an index is installed."""
     pairs = float(points.shape[0]) ** 2
     work = np.minimum(_sparse_costs(points), pairs).sum() + CHOICE_COST * pairs
     if work <= MAX_WORK or find_spec("pynndescent") is not None:
@@ -291,8 +296,8 @@ def _wants_index(points):
     return False
 
 
-def _approximate(points, k, seed):
-    """Candidates from an index, measured and ranked like the others."""
+def _approximate(points: sp.csr_array, k: int, seed: int) -> NeighborPairs:
+    """Take candidates from an index; measure and rank them as in the exact search."""
     try:
         from pynndescent import NNDescent
     except ImportError as error:
@@ -304,96 +309,9 @@ def _approximate(points, k, seed):
     data = sp.csr_matrix(points.astype(np.float32))
     if points.nnz > 0.5 * points.shape[0] * points.shape[1]:
         data = data.toarray()
-    # one thread: with more, the graph depends on how many there are
+    # one thread: with more, the graph depends on their number
     index = NNDescent(data, n_neighbors=most, random_state=seed, n_jobs=1)
     others = index.neighbor_graph[0].astype(np.intp).ravel()
     own = np.repeat(np.arange(points.shape[0]), most)
     known = (others >= 0) & (others != own)
-    return _measured(Pairs(own[known], others[known], np.empty(0)), points).nearest(k)
-
-
-# -- graphs that are given, and sums of graphs ----------------------------------------------------
-
-
-def check_graph(
-    graph: Any, n_docs: int, name: str = "graph", *, allow_empty: bool = False
-) -> sp.csr_array:
-    """A user's own graph (citations, links) as a symmetric CSR array of positive weights.
-
-    Links from a document to itself are left out: they join nothing. Links in one direction count in
-    both, with a warning; of two different weights the larger one holds.
-
-    Parameters
-    ----------
-    graph : scipy.sparse array or matrix, or array-like, of shape (n_docs, n_docs)
-        Weights of the edges, 0 for none. Never altered; `name` is for the messages.
-    allow_empty : bool, default=False
-        Whether a graph without a single edge will do. Weights that are learned would all go to
-        such a graph, and so switch the penalty off.
-
-    Examples
-    --------
-    >>> check_graph([[1, 2], [2, 0]], 2).toarray()
-    array([[0., 2.],
-           [2., 0.]])
-    """
-    edges = _edges(graph, name)
-    if edges.shape != (n_docs, n_docs):
-        raise ValueError(
-            f"Graph {quoted(name)} must have a row and a column for each of "
-            f"{plural(n_docs, 'document')}, found the shape {edges.shape}."
-        )
-    _check_weights(edges, name)
-    rows = np.repeat(np.arange(n_docs), np.diff(edges.indptr))
-    edges.data[edges.indices == rows] = 0
-    edges.eliminate_zeros()
-    if not (edges.nnz or allow_empty):
-        raise ValueError(f"Graph {quoted(name)} joins no two documents: leave it out.")
-    return frozen_csr(_undirected(edges, name))
-
-
-def _edges(graph, name):
-    """Any matrix as canonical CSR in double precision, over buffers of its own."""
-    try:
-        # the format comes first: damaged indices make compiled code read foreign memory
-        shell = _shell(graph) if sp.issparse(graph) else np.asarray(graph)
-        edges = sp.csr_array(shell.astype(np.float64, casting="same_kind"), copy=True)
-    except (TypeError, ValueError, IndexError) as error:
-        raise ValueError(f"Graph {quoted(name)} must be a matrix of numbers: {error}.") from error
-    edges.sum_duplicates()
-    return edges
-
-
-def _check_weights(edges, name):
-    wrong = np.flatnonzero(~((edges.data >= 0) & (edges.data < np.inf)))  # NaN is neither
-    if len(wrong):
-        row = int(np.searchsorted(edges.indptr, wrong[0], side="right")) - 1
-        raise ValueError(
-            f"Graph {quoted(name)} has the weight {edges.data[wrong[0]]:g} at "
-            f"{place(row, int(edges.indices[wrong[0]]))}. Weights of edges must be finite and >= 0."
-        )
-
-
-def _undirected(edges, name):
-    reverse = edges.T.tocsr()
-    differ = (edges - reverse).tocoo()  # without zeros: scipy stores none
-    if not differ.nnz:
-        return edges
-    message = (
-        f"Graph {quoted(name)} is not symmetric in {plural(differ.nnz // 2, 'pair')} of documents, "
-        f"first {place(int(differ.row[0]), int(differ.col[0]))}: the larger counts both ways."
-    )
-    warnings.warn(message, DataWarning, stacklevel=3)
-    return edges.maximum(reverse)
-
-
-def sum_graphs(graphs: Sequence[sp.csr_array], weights: Sequence[float]) -> sp.csr_array:
-    """The weighted sum E = sum_t mu_t U^t of Eq. 11.
-
-    >>> sum_graphs([sp.csr_array([[0.0, 1.0], [1.0, 0.0]])] * 2, [0.25, 0.5]).toarray()
-    array([[0.  , 0.75],
-           [0.75, 0.  ]])
-    """
-    # a graph of weight 0 lends the sum no edge
-    parts = [float(w) * g for w, g in zip(weights, graphs, strict=True) if w > 0]
-    return sum(parts, start=sp.csr_array(graphs[0].shape))
+    return _measured(NeighborPairs(own[known], others[known], np.empty(0)), points).nearest(k)

@@ -40,7 +40,8 @@ from coview.em.penalties.graph_smoothness import GraphSmoothness
 from coview.em.prepared import Prepared, is_dense
 from coview.em.problem import Problem
 from coview.em.starts import Start, tfidf_concat
-from coview.graphs.neighbors import check_graph, knn_graph
+from coview.graphs.adjacency import check_graph
+from coview.graphs.neighbors import knn_graph
 from coview.params import check_choice, check_int, check_real
 from coview.runners.threads import effective_threads
 from coview.views.container import Views

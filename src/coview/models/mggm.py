@@ -51,7 +51,7 @@ from coview.em.penalties.graph_smoothness import GraphSmoothness
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start, label_start
-from coview.graphs.neighbors import check_graph
+from coview.graphs.adjacency import check_graph
 from coview.models.dual_plsa import factor_attributes
 from coview.models.ltm import LTM, graph_strength, neighbor_graph
 from coview.params import by_view, check_choice, check_int, check_real

@@ -1,13 +1,15 @@
-"""Rows with named columns become the parts of `Views`: one reader for each column that is used.
+"""Columns of tables become views: each column that is used has a reader, fed row by row.
 
-The rows of a DataFrame, of pandas, polars or pyarrow, as those of a file.
+`read_rows` makes one pass over the rows of a `RowSource` (a file or a DataFrame, see
+`coview.reading.tables`); `read_texts` takes columns one by one. Both return the keyword arguments
+of `Views`.
 """
 
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -18,24 +20,21 @@ import numpy as np
 
 from coview.reading.recipes import is_missing
 from coview.reading.tables import (
-    SAMPLE,
-    STEP,
-    Row,
+    FrameRows,
     RowSource,
     check_columns,
     text_columns,
     unknown_column,
 )
-from coview.reading.text import CountedView, TextOptions, TextView, TokensView
+from coview.reading.text import CountedView, TextColumn, TextOptions, TokensColumn
 from coview.views.checks import check_aligned, check_ids, check_view_names
-from coview.views.named_matrices import _ids, read_table
-from coview.wording import listing, place, quoted, show
+from coview.wording import listing, location, printable, quoted
 
-_WHOLE = re.compile("0|-?[1-9][0-9]*")
+_INTEGER = re.compile("0|-?[1-9][0-9]*")
 
 
 @dataclass(frozen=True)
-class Roles:
+class ColumnRoles:
     """Which columns are read as what; views by their names."""
 
     text: Mapping[str, str]
@@ -43,6 +42,19 @@ class Roles:
     image: Mapping[str, str]
     id: str | None = None
     label: str | None = None
+
+    @classmethod
+    def from_options(
+        cls, text: Any, tokens: Any, image: Any, id: str | None, label: str | None
+    ) -> ColumnRoles:
+        """Return the roles from the options of `Views.from_table`."""
+        return cls(
+            named_columns(text, "text"),
+            named_columns(tokens, "tokens"),
+            named_columns(image, "image"),
+            id,
+            label,
+        )
 
     @property
     def columns(self) -> list[str]:
@@ -52,7 +64,7 @@ class Roles:
 
 
 def named_columns(columns: Any, what: str) -> dict[str, str]:
-    """Columns by the name of the view: from one name, several, or a dict view -> column.
+    """Return columns by the name of the view: from one name, several, or a dict view -> column.
 
     >>> named_columns("en", "text"), named_columns({"english": "body"}, "text")
     ({'en': 'en'}, {'english': 'body'})
@@ -67,12 +79,12 @@ def named_columns(columns: Any, what: str) -> dict[str, str]:
         if not isinstance(name, str):
             raise TypeError(
                 f"{what} must be a column's name, a list of names, or a dict view -> column; "
-                f"found {show(repr(name))}."
+                f"found {printable(repr(name))}."
             )
     return dict(columns)
 
 
-class CountedColumns(NamedTuple):
+class CountColumns(NamedTuple):
     """A view that is counts already; `present` None: a document has it if its row is not empty."""
 
     matrix: Any
@@ -80,133 +92,68 @@ class CountedColumns(NamedTuple):
     present: np.ndarray | None = None
 
 
-# -- columns that are no views --------------------------------------------------------------------
-
-
-class Column(Protocol):
-    """What reads the cells of a column, one after the other."""
-
-    def add(self, cell: Any) -> None: ...
-
-
-class Ids:
-    """Names of the documents."""
-
-    def __init__(self) -> None:
-        self.ids: list[str] = []
-
-    def add(self, cell: Any) -> None:
-        """One more document."""
-        if is_missing(cell):
-            raise ValueError("the id is empty. Each document needs one; or leave id= out.")
-        if isinstance(cell, float) and cell.is_integer():
-            cell = int(cell)
-        if isinstance(cell, bool) or not isinstance(cell, str | int | np.integer):
-            raise TypeError(f"an id must be a text or an integer, found {show(repr(cell))}.")
-        self.ids.append(str(cell))
-
-
-class Labels:
-    """Classes of the documents: integers as they are, texts as numbers of their sorted names.
-
-    >>> labels = Labels()
-    >>> for cell in ("b", "a", None, "b"):
-    ...     labels.add(cell)
-    >>> labels.finish()
-    (array([ 1,  0, -1,  1]), ['a', 'b'])
-    """
-
-    def __init__(self) -> None:
-        self._numbers: dict[str | int | None, int] = {None: 0}
-        self._cells = array("q")
-
-    def add(self, cell: Any) -> None:
-        """One more document."""
-        value = None if is_missing(cell) else _label(cell)
-        self._cells.append(self._numbers.setdefault(value, len(self._numbers)))
-
-    def finish(self) -> tuple[np.ndarray, list[str] | None]:
-        """Labels of all documents, and the names of texts; -1 is unlabeled."""
-        values = [value for value in self._numbers if value is not None]
-        whole = all(isinstance(value, int) or _WHOLE.fullmatch(value) for value in values)
-        names = None if whole else sorted({str(value) for value in values})
-        number = {} if names is None else {name: code for code, name in enumerate(names)}
-        codes = [-1] + [int(value) if whole else number[str(value)] for value in values]
-        return np.array(codes, dtype=np.int64)[np.array(self._cells, dtype=np.int64)], names
-
-
-def _label(cell: Any) -> str | int:
-    if isinstance(cell, str):
-        return cell.strip()
-    if isinstance(cell, bool | np.bool_):
-        return str(cell)
-    if isinstance(cell, int | float | np.number) and float(cell).is_integer():
-        return int(cell)
-    raise TypeError(f"a label must be a text or an integer, found {show(repr(cell))}.")
-
-
-class Paths:
-    """Paths of files, which are relative to the folder of the table."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
-        self.paths: list[str | None] = []
-
-    def add(self, cell: Any) -> None:
-        """One more document."""
-        if is_missing(cell):
-            self.paths.append(None)
-        elif isinstance(cell, str):
-            self.paths.append(cell if self._folder is None else str(self._folder / cell))
-        else:
-            raise TypeError(f"the path of a picture must be a text, found {show(repr(cell))}.")
-
-
-# -- all rows -------------------------------------------------------------------------------------
+# -- tables ---------------------------------------------------------------------------------------
 
 
 def read_rows(
     source: RowSource,
-    roles: Roles,
+    roles: ColumnRoles,
     options: TextOptions,
     *,
     separator: str | None = None,
     folder: Path | None = None,
     image_options: Mapping[str, Any] | None = None,
-    counted: Mapping[str, CountedColumns] | None = None,
+    counted: Mapping[str, CountColumns] | None = None,
 ) -> dict[str, Any]:
-    """The keyword arguments of `Views` from one pass over the rows."""
-    _check_roles(source, roles, counted or {})
+    """Read a table in one pass over its rows.
+
+    Parameters
+    ----------
+    source : RowSource
+    roles : ColumnRoles
+    options : TextOptions
+        How texts and tokens are counted.
+    separator : str, default=None
+        What separates the tokens of a cell; None: white space.
+    folder : Path, default=None
+        Paths of pictures are relative to it.
+    image_options : dict, default=None
+        Options of `image_views`.
+    counted : dict view -> CountColumns, default=None
+        Views that need no counting.
+
+    Returns
+    -------
+    dict
+        Keyword arguments of `Views`.
+    """
+    counted = counted or {}
+    _check_roles(source, roles, counted)
     options.check(roles.text, roles.tokens)
-    views = _views(roles, options, separator)
-    pictures = {view: Paths(folder) for view in roles.image}
-    ids, labels = Ids(), Labels()
-    columns: list[Column] = [*views.values(), *pictures.values()]
-    columns += [ids] * (roles.id is not None) + [labels] * (roles.label is not None)
-    numbers = _read(source, roles.columns, columns)
-    parts = merged({view: making.finish() for view, making in views.items()})
-    for view, column in pictures.items():
-        _add_images(parts, column.paths, view, image_options or {})
-    _add_counted(parts, counted or {})
-    if roles.id is not None:
-        parts["ids"] = _unique(ids.ids, numbers, source, roles.id)
-    if roles.label is not None:
-        parts["labels"], parts["label_names"] = labels.finish()
-    return parts
-
-
-def _views(
-    roles: Roles, options: TextOptions, separator: str | None
-) -> dict[str, TextView | TokensView]:
-    views: dict[str, TextView | TokensView] = {
-        view: TextView(view, column, options) for view, column in roles.text.items()
+    texts: dict[str, TextColumn | TokensColumn] = {
+        view: TextColumn(view, column, options) for view, column in roles.text.items()
     }
     for view, column in roles.tokens.items():
-        views[view] = TokensView(view, column, options, separator)
-    return views
+        texts[view] = TokensColumn(view, column, options, separator)
+    pictures = {view: PathColumn(folder) for view in roles.image}
+    ids, labels = IdColumn(), LabelColumn()
+    # in the order of roles.columns
+    readers: list[ColumnReader] = [*texts.values(), *pictures.values()]
+    readers += [ids] * (roles.id is not None) + [labels] * (roles.label is not None)
+    numbers = _feed(source, roles.columns, readers)
+    arguments = _as_arguments({view: column.finish() for view, column in texts.items()})
+    for view, reader in pictures.items():
+        images = _image_views(reader.paths, view, image_options or {})
+        arguments = join_arguments(arguments, images)
+    _add_counted(arguments, counted)
+    if roles.id is not None:
+        arguments["ids"] = _check_unique(ids.ids, numbers, source, roles.id)
+    if roles.label is not None:
+        arguments["labels"], arguments["label_names"] = labels.finish()
+    return arguments
 
 
-def _check_roles(source: RowSource, roles: Roles, counted: Iterable[str]) -> None:
+def _check_roles(source: RowSource, roles: ColumnRoles, counted: Iterable[str]) -> None:
     views = [*roles.text, *roles.tokens, *roles.image, *counted]
     if not views:
         prose = text_columns(source)
@@ -219,12 +166,12 @@ def _check_roles(source: RowSource, roles: Roles, counted: Iterable[str]) -> Non
     check_columns(roles.columns, source)
 
 
-def _read(source: RowSource, names: Sequence[str], columns: Sequence[Column]) -> array:
-    """Feed every row to the columns; returns the numbers of the rows."""
+def _feed(source: RowSource, names: Sequence[str], readers: Sequence[ColumnReader]) -> array:
+    """Feed the cells of every row to the readers of their columns; return the row numbers."""
     numbers = array("q")
-    if not columns:
+    if not readers:
         return numbers
-    adds = [column.add for column in columns]
+    adds = [reader.add for reader in readers]
     for number, cells in source.rows(names):
         numbers.append(number)
         done = 0
@@ -233,15 +180,20 @@ def _read(source: RowSource, names: Sequence[str], columns: Sequence[Column]) ->
                 add(cell)
                 done += 1
         except (TypeError, ValueError) as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            where = f"{source.name}, {source.place(number)}, column {quoted(names[done])}"
-            raise kind(f"{where}: {error}") from error
+            where = f"{source.name}, {source.location(number)}, column {quoted(names[done])}"
+            raise _with_location(error, where) from error
     if not numbers:
         raise ValueError(f"{source.name} has no rows.")
     return numbers
 
 
-def _unique(ids: list[str], numbers: array, source: RowSource, column: str) -> np.ndarray:
+def _with_location(error: Exception, where: str) -> Exception:
+    """Return an error that says where in the data it occurred."""
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"{where}: {error}")
+
+
+def _check_unique(ids: list[str], numbers: array, source: RowSource, column: str) -> np.ndarray:
     try:
         return check_ids(ids)
     except ValueError as error:
@@ -251,13 +203,13 @@ def _unique(ids: list[str], numbers: array, source: RowSource, column: str) -> n
             if first != number:
                 raise ValueError(
                     f"{source.name}, column {quoted(column)}: the id {quoted(name)} is in "
-                    f"{source.place(first)} and {source.place(number)}. {error}"
+                    f"{source.location(first)} and {source.location(number)}. {error}"
                 ) from error
         raise
 
 
-def merged(views: Mapping[str, CountedView]) -> dict[str, Any]:
-    """Views by their names as keyword arguments of `Views`."""
+def _as_arguments(views: Mapping[str, CountedView]) -> dict[str, Any]:
+    """Return counted views as keyword arguments of `Views`."""
     return {
         "data": {view: made.matrix for view, made in views.items()},
         "features": {view: made.features for view, made in views.items()},
@@ -266,65 +218,156 @@ def merged(views: Mapping[str, CountedView]) -> dict[str, Any]:
     }
 
 
-def _add_images(
-    parts: dict[str, Any], paths: list[str | None], view: str, options: Mapping[str, Any]
-) -> None:
+def join_arguments(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments of `Views` for the views of both."""
+    twice = first["data"].keys() & second["data"].keys()
+    if twice:
+        raise ValueError(f"Two views would be called {listing(sorted(twice))}; rename one.")
+    keys = ("data", "features", "present", "recipes")
+    return {key: {**first[key], **second[key]} for key in keys}
+
+
+def _image_views(paths: list[str | None], view: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    # not at the top: `images` imports this module, and few tables have pictures
     from coview.reading.images import image_views
 
-    made = image_views(paths, view, **options)
-    for part in ("data", "features", "present", "recipes"):
-        twice = set(parts[part]) & set(made[part])
-        if twice:
-            raise ValueError(f"Two views would be called {listing(sorted(twice))}; rename one.")
-        parts[part].update(made[part])
+    return image_views(paths, view, **options)
 
 
-def _add_counted(parts: dict[str, Any], counted: Mapping[str, CountedColumns]) -> None:
+def _add_counted(arguments: dict[str, Any], counted: Mapping[str, CountColumns]) -> None:
     for view, columns in counted.items():
-        parts["data"][view] = columns.matrix
-        parts["features"][view] = columns.features
+        arguments["data"][view] = columns.matrix
+        arguments["features"][view] = columns.features
         if columns.present is not None:
-            parts["present"][view] = columns.present
+            arguments["present"][view] = columns.present
 
 
-# -- columns given one by one ---------------------------------------------------------------------
+# -- readers of columns that are not counted ------------------------------------------------------
+
+
+class ColumnReader(Protocol):
+    """What reads the cells of a column, one after the other."""
+
+    def add(self, cell: Any) -> None:
+        """Read the cell of one more document."""
+
+
+class IdColumn:
+    """The names of the documents."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+
+    def add(self, cell: Any) -> None:
+        """Read the cell of one more document."""
+        if is_missing(cell):
+            raise ValueError("the id is empty. Each document needs one; or leave id= out.")
+        if isinstance(cell, float) and cell.is_integer():
+            cell = int(cell)
+        if isinstance(cell, bool) or not isinstance(cell, str | int | np.integer):
+            raise TypeError(f"an id must be a text or an integer, found {printable(repr(cell))}.")
+        self.ids.append(str(cell))
+
+
+class LabelColumn:
+    """The classes of the documents: integers, or texts that become numbers of their sorted names.
+
+    >>> labels = LabelColumn()
+    >>> for cell in ("b", "a", None, "b"):
+    ...     labels.add(cell)
+    >>> labels.finish()
+    (array([ 1,  0, -1,  1]), ['a', 'b'])
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[str | int | None, int] = {None: 0}
+        self._cells = array("q")
+
+    def add(self, cell: Any) -> None:
+        """Read the cell of one more document."""
+        value = None if is_missing(cell) else _label_value(cell)
+        self._cells.append(self._numbers.setdefault(value, len(self._numbers)))
+
+    def finish(self) -> tuple[np.ndarray, list[str] | None]:
+        """Return the labels of all documents, -1 for unlabeled, and the names if they are texts."""
+        values = [value for value in self._numbers if value is not None]
+        whole = all(isinstance(value, int) or _INTEGER.fullmatch(value) for value in values)
+        names = None if whole else sorted({str(value) for value in values})
+        number = {} if names is None else {name: code for code, name in enumerate(names)}
+        codes = [-1] + [int(value) if whole else number[str(value)] for value in values]
+        return np.array(codes, dtype=np.int64)[np.array(self._cells, dtype=np.int64)], names
+
+
+def _label_value(cell: Any) -> str | int:
+    if isinstance(cell, str):
+        return cell.strip()
+    if isinstance(cell, bool | np.bool_):
+        return str(cell)
+    if isinstance(cell, int | float | np.number) and float(cell).is_integer():
+        return int(cell)
+    raise TypeError(f"a label must be a text or an integer, found {printable(repr(cell))}.")
+
+
+class PathColumn:
+    """The paths of pictures, relative to the folder of the table."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self.paths: list[str | None] = []
+
+    def add(self, cell: Any) -> None:
+        """Read the cell of one more document."""
+        if is_missing(cell):
+            self.paths.append(None)
+        elif isinstance(cell, str):
+            self.paths.append(cell if self._folder is None else str(self._folder / cell))
+        else:
+            raise TypeError(f"the path of a picture must be a text, found {printable(repr(cell))}.")
+
+
+# -- texts given one view at a time ---------------------------------------------------------------
 
 
 def read_texts(texts: Any, options: TextOptions) -> dict[str, Any]:
-    """The keyword arguments of `Views` from texts, or lists of tokens, by view."""
+    """Count texts, or lists of tokens, by view; see `Views.from_texts`.
+
+    Returns
+    -------
+    dict
+        Keyword arguments of `Views`.
+    """
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-        raise TypeError(f"Expected texts by view, {{view: texts}}, found {show(repr(texts))}.")
+        raise TypeError(f"Expected texts by view, {{view: texts}}, found {printable(repr(texts))}.")
     if not isinstance(texts, Mapping):
         texts = {"text": texts}
     check_view_names(texts)
     options.check(texts)
     views = {view: _read_column(view, items, options) for view, items in texts.items()}
     check_aligned({view: len(made.present) for view, made in views.items()})
-    return merged(views)
+    return _as_arguments(views)
 
 
 def _read_column(view: str, items: Any, options: TextOptions) -> CountedView:
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
         raise TypeError(
             f"View {quoted(view)} must be a sequence of texts, one for each document; found "
-            f"{show(repr(items))}."
+            f"{printable(repr(items))}."
         )
     head, rest = _up_to_first(items)
     if not head:
         raise ValueError(f"View {quoted(view)} has no documents.")
     listed = isinstance(head[-1], list | tuple)
-    making = TokensView(view, view, options) if listed else TextView(view, view, options)
+    column = TokensColumn(view, view, options) if listed else TextColumn(view, view, options)
     for row, cell in enumerate(chain(head, rest)):
         try:
-            making.add(cell)
+            column.add(cell)
         except (TypeError, ValueError) as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"View {quoted(view)}, {place(row)}: {error}") from error
-    return making.finish()
+            raise _with_location(error, f"View {quoted(view)}, {location(row)}") from error
+    return column.finish()
 
 
 def _up_to_first(items: Iterable[Any]) -> tuple[list[Any], Iterable[Any]]:
-    """The first item that is not missing with all before it, and those after it."""
+    """Return the items up to the first that is not missing, and those after it."""
     rest = iter(items)
     head = []
     for item in rest:
@@ -334,73 +377,31 @@ def _up_to_first(items: Iterable[Any]) -> tuple[list[Any], Iterable[Any]]:
     return head, rest
 
 
-# -- frame rows ------------------------------------------------------------------------------------
+# -- columns of counts ----------------------------------------------------------------------------
 
 
-class FrameRows:
-    """A DataFrame as a source of rows.
-
-    Attributes
-    ----------
-    ids : list of str or None
-        The index of a pandas frame, if it does more than count the rows.
-    """
-
-    place = staticmethod(place)
-    name = "The frame"
-
-    def __init__(self, frame: Any) -> None:
-        self._frame = _eager(frame)
-        self.ids = _ids(self._frame.to_native())
-
-    def columns(self, sample: int | None = SAMPLE) -> list[str]:
-        """Names of the columns."""
-        return list(self._frame.columns)
-
-    def rows(self, columns: Sequence[str]) -> Iterator[Row]:
-        """Number (from 0) and cells of one row after the other."""
-        chosen = [self._frame[name] for name in columns]
-        for start in range(0, len(self._frame), STEP):
-            cells = (column[start : start + STEP].to_list() for column in chosen)
-            yield from enumerate(zip(*cells, strict=True), start)
-
-    def counted(self, counts: Any) -> dict[str, CountedColumns]:
-        """Views of columns that are counts already, by name."""
-        chosen = count_columns(counts, self.columns())
-        return {view: self._counted(view, columns) for view, columns in chosen.items()}
-
-    def _counted(self, view: str, columns: list[str]) -> CountedColumns:
-        frame = self._frame.select(columns)
-        native = frame.to_native()
-        named = hasattr(native, "to_numpy") and hasattr(native, "columns")
-        matrix = read_table(native, view).matrix if named else frame.to_numpy()
-        if not isinstance(matrix, np.ndarray) or matrix.dtype.kind not in ("f", "O"):
-            return CountedColumns(matrix, columns)
-        absent = np.asarray(_is_empty(matrix).all(axis=1))
-        return CountedColumns(np.where(absent[:, np.newaxis], 0, matrix), columns, ~absent)
+def read_count_columns(frame: FrameRows, counts: Any) -> dict[str, CountColumns]:
+    """Return the views of a DataFrame whose columns are counts already; see `count_columns`."""
+    chosen = count_columns(counts, frame.columns())
+    return {view: _read_counts(frame, view, columns) for view, columns in chosen.items()}
 
 
-def _is_empty(matrix: np.ndarray) -> np.ndarray:
+def _read_counts(frame: FrameRows, view: str, columns: list[str]) -> CountColumns:
+    matrix = frame.matrix(columns, view)
+    if not isinstance(matrix, np.ndarray) or matrix.dtype.kind not in ("f", "O"):
+        return CountColumns(matrix, columns)
+    absent = np.asarray(_missing_cells(matrix).all(axis=1))
+    return CountColumns(np.where(absent[:, np.newaxis], 0, matrix), columns, ~absent)
+
+
+def _missing_cells(matrix: np.ndarray) -> np.ndarray:
     if matrix.dtype.kind == "f":
         return np.isnan(matrix)
     return np.array([[is_missing(cell) for cell in row] for row in matrix])
 
 
-def _eager(frame: Any) -> Any:
-    import narwhals.stable.v1 as nw
-
-    try:
-        read = nw.from_native(frame)
-    except TypeError as error:
-        raise TypeError(
-            "Expected a DataFrame of pandas or polars or a table of pyarrow, found "
-            f"{type(frame).__name__}."
-        ) from error
-    return read.collect() if isinstance(read, nw.LazyFrame) else read
-
-
 def count_columns(counts: Any, columns: Sequence[str]) -> dict[str, list[str]]:
-    """Columns of numbers by view: from a list, or from a dict of lists or patterns.
+    """Return columns of numbers by view: from a list, or from a dict of lists or patterns.
 
     >>> count_columns({"rna": "g_*", "size": ["n"]}, ["g_a", "n", "g_b"])
     {'rna': ['g_a', 'g_b'], 'size': ['n']}
@@ -409,10 +410,10 @@ def count_columns(counts: Any, columns: Sequence[str]) -> dict[str, list[str]]:
         return {}
     if not isinstance(counts, Mapping):
         counts = {"counts": counts}
-    return {view: _matching(view, names, columns) for view, names in counts.items()}
+    return {view: _matching_columns(view, names, columns) for view, names in counts.items()}
 
 
-def _matching(view: str, names: Any, columns: Sequence[str]) -> list[str]:
+def _matching_columns(view: str, names: Any, columns: Sequence[str]) -> list[str]:
     chosen: list[str] = []
     for name in [names] if isinstance(names, str) else list(names):
         found = [column for column in columns if column == name or fnmatchcase(column, name)]

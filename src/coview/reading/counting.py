@@ -1,9 +1,9 @@
-"""Counting terms in one pass over the documents, in little memory.
+"""Count terms in one pass over the documents, in little memory.
 
-Documents come one at a time. Their terms become numbers by a vocabulary that grows, and the numbers
-wait in a buffer; a full buffer is counted and kept as a chunk of five bytes for each pair of a
-document and a term. Only when all is read is it known which terms are too rare or too common; the
-chunks are then moved into one matrix, and each is let go as soon as it is moved.
+Documents are added one at a time. Their terms become numbers in a vocabulary that grows, and the
+numbers are collected in a buffer; a full buffer is counted and stored as a chunk of five bytes for
+each pair of a document and a term. Only at the end is it known which terms are too rare or too
+common; the chunks are then copied into one matrix, and each is freed as soon as it is copied.
 """
 
 from __future__ import annotations
@@ -23,19 +23,22 @@ from coview.wording import plural, quoted
 Analyze = Callable[[Any], Iterable[str]]
 Inspect = Callable[[Sequence[str], np.ndarray], None]
 
-BUFFER = 1 << 19  # terms that wait to be counted
+BUFFER = 1 << 19  # terms that are counted at a time
 
 
-class Limits(NamedTuple):
-    """Which terms are kept, with the meaning scikit-learn's vectorizers give to the names.
+class VocabularyLimits(NamedTuple):
+    """Which terms are kept; the parameters are those of scikit-learn's vectorizers.
 
-    min_df, max_df : int (documents) or float (share of the documents that have the view)
+    Attributes
+    ----------
+    min_df, max_df : int or float
+        Smallest and largest number (int) or share (float) of the documents with the view.
     max_features : int or None
-        The most frequent ones only.
+        Keep only the most frequent terms.
     binary : bool
-        Whether occurrences within a document count once.
+        Whether several occurrences in a document count once.
     dtype : dtype
-        In which occurrences are added up to compare them.
+        Type in which occurrences are summed to compare them.
     """
 
     min_df: int | float = 1
@@ -45,8 +48,8 @@ class Limits(NamedTuple):
     dtype: Any = np.int64
 
 
-class Counted(NamedTuple):
-    """The counts of the documents that are there, and the terms of the columns."""
+class TermCounts(NamedTuple):
+    """The counts of the documents that have the view, and the terms of the columns."""
 
     matrix: sp.csr_array
     terms: np.ndarray
@@ -59,23 +62,23 @@ class _Chunk(NamedTuple):
 
 
 class TermCounter:
-    """Counts of terms, document by document.
+    """Count terms, document by document.
 
     Parameters
     ----------
     analyze : callable
-        The terms of a document.
+        Returns the terms of a document.
     vocabulary : sequence of str, default=None
-        The terms to count, in the order of the columns; None: all that occur.
+        The terms to count, in the order of the columns; None: all terms that occur.
     inspect : callable, default=None
-        Is shown the terms of the first full buffer and their counts, and may raise.
+        Called with the terms of the first full buffer and their counts; may raise an error.
 
     Examples
     --------
     >>> counter = TermCounter(str.split)
     >>> for text in ("b a b", None, "c a"):
     ...     counter.add(text)
-    >>> counted = counter.finish("text", Limits())
+    >>> counted = counter.finish("text", VocabularyLimits())
     >>> counted.terms.tolist(), counted.matrix.toarray().tolist(), counter.present.tolist()
     (['a', 'b', 'c'], [[1.0, 2.0, 0.0], [1.0, 0.0, 1.0]], [True, False, True])
     """
@@ -100,7 +103,7 @@ class TermCounter:
 
     @property
     def present(self) -> np.ndarray:
-        """Which of the documents added are there, bool of shape (n_added,)."""
+        """Which of the added documents were not None, bool of shape (n_added,)."""
         return np.array(self._present, dtype=bool)
 
     @property
@@ -109,7 +112,7 @@ class TermCounter:
         return len(self._codes)
 
     def add(self, document: Any) -> None:
-        """Count one more document; None is one that is absent."""
+        """Count one more document; None is a document that lacks the view."""
         if document is not None:
             terms = self._analyze(document)
             self._terms.extend(self._known(terms) if self._fixed else self._numbered(terms))
@@ -125,7 +128,8 @@ class TermCounter:
         return (code for code in map(self._codes.get, terms) if code is not None)
 
     def _flush(self) -> None:
-        """Count what waits in the buffer."""
+        """Count the terms in the buffer."""
+        # copies: an array that is exported as a buffer cannot be freed
         codes = np.frombuffer(self._terms, dtype=np.int32).copy()
         ends = np.frombuffer(self._ends, dtype=np.int32).copy()
         self._ends, self._terms = array("i", [0]), array("i")
@@ -136,32 +140,32 @@ class TermCounter:
         if self._inspect is not None and not self._chunks:
             self._inspect(list(self._codes), np.bincount(indices, block.data, self.n_terms))
         largest = int(block.data.max()) if block.nnz else 0
-        counts = block.data.astype(np.min_scalar_type(largest))
+        counts = block.data.astype(np.min_scalar_type(largest))  # usually one byte
         lengths = np.diff(block.indptr).astype(np.int32)
         self._chunks.append(_Chunk(lengths, _mmap_copy(indices), _mmap_copy(counts)))
 
-    def finish(self, view: str, limits: Limits) -> Counted:
-        """The matrix of the documents that are there; ends the counting.
+    def finish(self, view: str, limits: VocabularyLimits) -> TermCounts:
+        """Return the counts of the documents that have the view; nothing can be added afterwards.
 
         Parameters
         ----------
         view : str
-            For the messages.
-        limits : Limits
-            Not asked if the vocabulary was given.
+            Name of the view, for the messages.
+        limits : VocabularyLimits
+            Ignored, except for `binary`, if the vocabulary was given.
 
         Returns
         -------
-        Counted
-            Terms are sorted, unless they were given.
+        TermCounts
+            Terms are sorted, unless the vocabulary was given.
         """
         self._flush()
         terms = np.array(list(self._codes), dtype=object)
         kept = np.arange(len(terms)) if self._fixed else self._kept(terms, view, limits)
         self._codes.clear()
-        return Counted(_matrix(self._chunks, kept, len(terms), limits.binary), terms[kept])
+        return TermCounts(_matrix(self._chunks, kept, len(terms), limits.binary), terms[kept])
 
-    def _kept(self, terms: np.ndarray, view: str, limits: Limits) -> np.ndarray:
+    def _kept(self, terms: np.ndarray, view: str, limits: VocabularyLimits) -> np.ndarray:
         n_docs = int(np.count_nonzero(self.present))
         if not n_docs:
             raise ValueError(
@@ -174,27 +178,29 @@ class TermCounter:
                 "Perhaps they hold stop words only: see stop_words= and vectorizer=."
             )
         frequencies = _sums(self._chunks, len(terms))
-        kept = _within(frequencies, n_docs, limits)
+        kept = _within_limits(frequencies, n_docs, limits)
         if not kept.size:
-            raise ValueError(_nothing_left(view, n_docs, frequencies, limits))
+            raise ValueError(_empty_vocabulary_error(view, n_docs, frequencies, limits))
         order = sorted(kept.tolist(), key=terms.__getitem__)
         return self._most_frequent(np.array(order), len(terms), limits)
 
-    def _most_frequent(self, kept: np.ndarray, n_terms: int, limits: Limits) -> np.ndarray:
+    def _most_frequent(
+        self, kept: np.ndarray, n_terms: int, limits: VocabularyLimits
+    ) -> np.ndarray:
         if limits.max_features is None or len(kept) <= limits.max_features:
             return kept
         totals = _sums(self._chunks, n_terms, weighted=not limits.binary)[kept]
-        # the type and the sort are those of scikit-learn, where terms tie
+        # the type and the sort of scikit-learn, so that ties are broken in the same way
         kind = np.dtype(limits.dtype)
         totals = totals.astype(kind if kind.kind == "f" else np.int64)
         return kept[np.sort((-totals).argsort()[: limits.max_features])]
 
 
 def _mmap_copy(numbers: np.ndarray) -> np.ndarray:
-    """A copy in memory that goes back to the system as soon as it is let go.
+    """Return a copy in memory that is returned to the system as soon as it is freed.
 
-    In memory from the usual place the chunks of several views would lie between each other, and
-    nothing would be given back before all of them are moved.
+    On the heap, the chunks of several views would be interleaved, and no memory would be returned
+    before all of them are copied.
     """
     memory = mmap(-1, max(numbers.nbytes, 1))
     copy = np.frombuffer(memory, dtype=numbers.dtype, count=numbers.size)
@@ -202,21 +208,23 @@ def _mmap_copy(numbers: np.ndarray) -> np.ndarray:
     return copy
 
 
-# -- which terms ----------------------------------------------------------------------------------
+# -- the choice of terms --------------------------------------------------------------------------
 
 
-def _within(frequencies: np.ndarray, n_docs: int, limits: Limits) -> np.ndarray:
-    low, high = _bound(limits.min_df, n_docs), _bound(limits.max_df, n_docs)
+def _within_limits(frequencies: np.ndarray, n_docs: int, limits: VocabularyLimits) -> np.ndarray:
+    low, high = _document_limit(limits.min_df, n_docs), _document_limit(limits.max_df, n_docs)
     return np.flatnonzero((frequencies >= low) & (frequencies <= high))
 
 
-def _bound(df: int | float, n_docs: int) -> float:
-    """A number of documents; a float is a share of them."""
+def _document_limit(df: int | float, n_docs: int) -> float:
+    """Return a number of documents; a float is a share of them."""
     return df if isinstance(df, Integral) else df * n_docs
 
 
-def _nothing_left(view: str, n_docs: int, frequencies: np.ndarray, limits: Limits) -> str:
-    low, high = _bound(limits.min_df, n_docs), _bound(limits.max_df, n_docs)
+def _empty_vocabulary_error(
+    view: str, n_docs: int, frequencies: np.ndarray, limits: VocabularyLimits
+) -> str:
+    low, high = _document_limit(limits.min_df, n_docs), _document_limit(limits.max_df, n_docs)
     rare, common = np.count_nonzero(frequencies < low), np.count_nonzero(frequencies > high)
     return (
         f"No term of view {quoted(view)} is left: {plural(n_docs, 'document')} with "
@@ -227,7 +235,7 @@ def _nothing_left(view: str, n_docs: int, frequencies: np.ndarray, limits: Limit
 
 
 def _sums(chunks: list[_Chunk], n_terms: int, weighted: bool = False) -> np.ndarray:
-    """Of each term, the number of documents it is in, or of its occurrences."""
+    """Return the number of documents of each term, or of its occurrences if `weighted`."""
     sums = np.zeros(n_terms, dtype=np.int64)
     for chunk in chunks:
         weights = chunk.counts if weighted else None
@@ -239,14 +247,14 @@ def _sums(chunks: list[_Chunk], n_terms: int, weighted: bool = False) -> np.ndar
 
 
 def _matrix(chunks: list[_Chunk], kept: np.ndarray, n_terms: int, binary: bool) -> sp.csr_array:
-    """Move the kept terms of all chunks into one matrix; empties the list."""
+    """Copy the kept terms of all chunks into one matrix; empties the list."""
     columns = np.full(n_terms, -1, dtype=np.int32)
     columns[kept] = np.arange(len(kept), dtype=np.int32)
     size = sum(int(np.count_nonzero(columns[chunk.codes] >= 0)) for chunk in chunks)
     indices = np.empty(size, dtype=np.int32)
     data: np.ndarray = np.empty(size, dtype=_count_type(chunks, binary))
     lengths, filled = [np.zeros(1, dtype=np.int64)], 0
-    chunks.reverse()
+    chunks.reverse()  # so that pop takes the first, and frees it
     while chunks:
         chunk = chunks.pop()
         moved = columns[chunk.codes]
@@ -256,7 +264,7 @@ def _matrix(chunks: list[_Chunk], kept: np.ndarray, n_terms: int, binary: bool) 
         data[filled:end] = 1 if binary else chunk.counts[known]
         lengths.append(_kept_lengths(chunk.lengths, known))
         filled = end
-    # scipy would widen the indices to the type of the pointers
+    # otherwise scipy would widen the indices to the type of the pointers
     longest = np.int32 if size <= np.iinfo(np.int32).max else np.int64
     indptr = np.cumsum(np.concatenate(lengths)).astype(longest)
     matrix = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(kept)))
@@ -265,20 +273,20 @@ def _matrix(chunks: list[_Chunk], kept: np.ndarray, n_terms: int, binary: bool) 
 
 
 def _count_type(chunks: list[_Chunk], binary: bool) -> type:
-    """The float type that holds every count exactly."""
+    """Return the smaller float type that holds every count exactly."""
     largest = [int(chunk.counts.max()) for chunk in chunks if chunk.counts.size]
     return np.float32 if binary or max(largest, default=1) < 2**24 else np.float64
 
 
 def _kept_lengths(lengths: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Terms of each document that are kept."""
+    """Return the number of kept terms of each document."""
     ends = np.cumsum(lengths, dtype=np.int64)
     before = np.concatenate(([0], np.cumsum(known, dtype=np.int64)))
     return before[ends] - before[ends - lengths]
 
 
 def expand_rows(matrix: sp.csr_array, present: np.ndarray) -> sp.csr_array:
-    """Rows for all documents from those of the documents that are there; shares the buffers.
+    """Add empty rows for documents that lack the view; the buffers are shared.
 
     >>> expand_rows(sp.csr_array([[1, 2]]), np.array([False, True])).toarray().tolist()
     [[0, 0], [1, 2]]

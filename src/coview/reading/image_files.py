@@ -1,47 +1,51 @@
-"""Reading pictures: from files or arrays to small arrays of red, green and blue.
+"""Pictures from files, arrays and folders: PNG, JPEG, GIF, BMP, WebP and TIFF.
 
-The size a file claims is read from its header before anything is decoded, so that a few kilobytes
-that would unfold into gigabytes are refused. Formats whose header is not known here are refused
-as well: PNG, JPEG, GIF, BMP, WebP and TIFF are read.
+The size that a file claims is read from its header before anything is decoded, so that a few
+kilobytes that would become gigabytes are refused. Formats whose header is not known here are
+refused as well.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from coview.extras import need
-from coview.wording import show
+from coview.wording import listing, printable, quoted
 
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff"})
-MAX_PIXELS = 1 << 27  # some 400 MB when decoded
+MAX_PIXELS = 1 << 27  # about 400 MB when decoded
 MAX_BYTES = 1 << 29
 
 Size = tuple[int, int]
 
 
-def shown_path(path: Path) -> str:
-    """A path in quotes: whole, but safe on a terminal."""
-    return f"'{show(path, 4096)}'"
+def quoted_path(path: Path) -> str:
+    """Return a path in quotes: complete, and safe to print on a terminal."""
+    return f"'{printable(path, 4096)}'"
 
 
 def read_picture(item: Any, max_side: int, number: int = 0) -> np.ndarray:
-    """A picture as RGB, uint8 of shape (height, width, 3), no side longer than `max_side`.
+    """Return a picture as RGB, uint8 of shape (height, width, 3).
 
     Parameters
     ----------
     item : path, or uint8 array of shape (height, width) or (height, width, 3)
-        Arrays are gray, or red, green and blue in this order. Transparency in a file is ignored,
-        its orientation (EXIF) is not; of several pages or frames the first is taken.
+        Arrays are gray, or red, green and blue. In files, transparency is ignored, the orientation
+        (EXIF) is applied, and the first of several pages or frames is read.
     max_side : int
-        Larger pictures are made smaller, by areas.
+        Pictures with a longer side are shrunk, by averaging areas.
     number : int, default=0
         Position of the item, for messages about arrays.
+
+    Returns
+    -------
+    ndarray of uint8 of shape (height, width, 3)
     """
     cv2 = need("cv2", extra="images")
     is_file = isinstance(item, str | Path)
@@ -49,7 +53,7 @@ def read_picture(item: Any, max_side: int, number: int = 0) -> np.ndarray:
     height, width = picture.shape[:2]
     scale = max_side / max(height, width)
     if scale < 1:
-        # whole pixels, and at least one: a picture may be a thin line
+        # at least one pixel: a picture may be a thin line
         size = max(1, round(width * scale)), max(1, round(height * scale))
         picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
     return picture
@@ -72,8 +76,8 @@ def _check_array(item: Any, number: int) -> np.ndarray:
 
 def _decode(path: Path, cv2: Any) -> np.ndarray:
     data = _read_bytes(path)
-    _check_claims(data, path)
-    with _quiet(cv2):
+    _check_header(data, path)
+    with _silenced(cv2):
         try:
             picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
         except cv2.error as error:
@@ -85,40 +89,40 @@ def _decode(path: Path, cv2: Any) -> np.ndarray:
 
 def _read_bytes(path: Path) -> bytes:
     if not path.is_file():
-        raise FileNotFoundError(f"There is no picture {shown_path(path)}.")
+        raise FileNotFoundError(f"There is no picture {quoted_path(path)}.")
     size = path.stat().st_size
     if size > MAX_BYTES:
         raise ValueError(
-            f"The picture {shown_path(path)} has {size:,} bytes; at most {MAX_BYTES:,} are read. "
+            f"The picture {quoted_path(path)} has {size:,} bytes; at most {MAX_BYTES:,} are read. "
             "Make it smaller."
         )
     return path.read_bytes()
 
 
-def _check_claims(data: bytes, path: Path) -> None:
+def _check_header(data: bytes, path: Path) -> None:
     try:
         size = picture_size(data)
     except (struct.error, IndexError) as error:  # the file ends within its header
         raise ValueError(f"{_damaged(path)}: its header is wrong, or it ends early.") from error
     if size is None:
         raise ValueError(
-            f"{shown_path(path)} is not a picture in a format that is read here (PNG, JPEG, GIF, "
+            f"{quoted_path(path)} is not a picture in a format that is read here (PNG, JPEG, GIF, "
             "BMP, WebP, TIFF). Convert it, or give it as an array."
         )
     if not 0 < size[0] * size[1] <= MAX_PIXELS:
         raise ValueError(
-            f"The picture {shown_path(path)} claims {size[0]:,} x {size[1]:,} pixels; between 1 "
+            f"The picture {quoted_path(path)} claims {size[0]:,} x {size[1]:,} pixels; between 1 "
             f"and {MAX_PIXELS:,} are read. Make it smaller, or leave it out."
         )
 
 
 def _damaged(path: Path) -> str:
-    return f"The picture {shown_path(path)} is damaged and cannot be decoded"
+    return f"The picture {quoted_path(path)} is damaged and cannot be decoded"
 
 
 @contextmanager
-def _quiet(cv2: Any) -> Iterator[None]:
-    """What OpenCV would write to standard error about a damaged file stands in our error."""
+def _silenced(cv2: Any) -> Iterator[None]:
+    """Keep OpenCV from writing to standard error about a damaged file; our error tells it."""
     logging = cv2.utils.logging
     before = logging.setLogLevel(logging.LOG_LEVEL_SILENT)
     try:
@@ -131,7 +135,7 @@ def _quiet(cv2: Any) -> Iterator[None]:
 
 
 def picture_size(data: bytes) -> Size | None:
-    """Width and height that a picture's header claims; None if the format is not known.
+    """Return width and height that a header claims; None if the format is not known.
 
     >>> picture_size(b"GIF89a" + bytes([2, 0, 3, 0]))
     (2, 3)
@@ -145,7 +149,7 @@ def picture_size(data: bytes) -> Size | None:
 def _png(data: bytes) -> Size:
     at = 8
     while data[at + 4 : at + 8] != b"IEND":
-        # a decoder may reserve what a chunk claims before it looks whether it is there
+        # a decoder may allocate what a chunk claims before it checks that it is there
         at += 12 + struct.unpack_from(">I", data, at)[0]
     return struct.unpack_from(">II", data, 16)
 
@@ -155,20 +159,20 @@ def _gif(data: bytes) -> Size:
 
 
 def _bmp(data: bytes) -> Size:
-    if struct.unpack_from("<I", data, 14)[0] == 12:  # the oldest kind of header
+    if struct.unpack_from("<I", data, 14)[0] == 12:  # the oldest version of the header
         return struct.unpack_from("<HH", data, 18)
     width, height = struct.unpack_from("<ii", data, 18)
-    return width, abs(height)  # negative: rows from top to bottom
+    return width, abs(height)  # a negative height means rows from top to bottom
 
 
 def _jpeg(data: bytes) -> Size:
-    """The first frame's header; segment after segment, each with its length."""
+    """Return the size in the header of the first frame, skipping the segments before it."""
     at = 2
     while True:
-        while data[at + 1] == 0xFF:  # bytes that may fill the gap before a marker
+        while data[at + 1] == 0xFF:  # fill bytes before a marker
             at += 1
         marker = data[at + 1]
-        # a decoder would look for the next marker; we could then see another size than it does
+        # a decoder would search for the next marker, and could find another size than we do
         if data[at] != 0xFF or marker <= 1 or 0xD0 <= marker <= 0xD9:
             raise IndexError
         length = struct.unpack_from(">H", data, at + 2)[0]
@@ -180,7 +184,7 @@ def _jpeg(data: bytes) -> Size:
 
 
 def _check_end(data: bytes, at: int) -> None:
-    # a picture cut short would be filled with gray by some versions of the decoder
+    # some versions of the decoder fill the rest of a truncated picture with gray
     if data.find(b"\xff\xd9", at) < 0:
         raise IndexError
 
@@ -200,7 +204,7 @@ def _webp(data: bytes) -> Size | None:
 
 
 def _tiff(data: bytes) -> Size:
-    """Tags 256 and 257 of the first page; each is a short or a long integer."""
+    """Return tags 256 and 257 of the first page; each is a short or a long integer."""
     order = "<" if data.startswith(b"II") else ">"
     page = struct.unpack_from(f"{order}I", data, 4)[0]
     found: dict[int, int] = {}
@@ -222,3 +226,86 @@ _HEADERS: dict[bytes, Callable[[bytes], Size | None]] = {
     b"II*\0": _tiff,
     b"MM\0*": _tiff,
 }
+
+
+# -- folders --------------------------------------------------------------------------------------
+
+
+class PictureFolder(NamedTuple):
+    """The pictures of a folder, sorted by name; lists of the same length."""
+
+    paths: list[Path]
+    ids: list[str]
+    captions: list[str | None] | None
+    labels: list[int] | None = None
+    label_names: list[str] | None = None
+
+
+def read_picture_folder(folder: str | Path) -> PictureFolder:
+    """List the pictures of a folder, or of its subfolders, whose names are then the classes.
+
+    The id of a picture is its name without the suffix, after that of its subfolder; its caption is
+    the text in ``<name>.txt`` beside it. Hidden files and files of other kinds are ignored.
+
+    Parameters
+    ----------
+    folder : path
+
+    Returns
+    -------
+    PictureFolder
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise FileNotFoundError(f"There is no folder {quoted_path(folder)}.")
+    top = _pictures(folder)
+    classes = {sub.name: found for sub in _visible(folder) if (found := _pictures(sub))}
+    if top and classes:
+        raise ValueError(
+            f"{quoted_path(folder)} holds pictures ({listing([p.name for p in top], 2)}) and "
+            f"subfolders with pictures ({listing(classes, 3)}). Put all into subfolders, one for "
+            "each class, or none."
+        )
+    paths = top or [path for found in classes.values() for path in found]
+    if not paths:
+        raise ValueError(f"{quoted_path(folder)} holds no picture ({', '.join(sorted(SUFFIXES))}).")
+    labels = [label for label, found in enumerate(classes.values()) for _ in found]
+    documents = PictureFolder(paths, _ids(folder, paths), _captions(paths))
+    return documents._replace(labels=labels, label_names=list(classes)) if classes else documents
+
+
+def _visible(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def _pictures(folder: Path) -> list[Path]:
+    return [p for p in _visible(folder) if p.suffix.lower() in SUFFIXES and p.is_file()]
+
+
+def _ids(folder: Path, paths: Sequence[Path]) -> list[str]:
+    by_id: dict[str, Path] = {}
+    for path in paths:
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        if name in by_id:
+            raise ValueError(
+                f"{quoted_path(by_id[name])} and {quoted_path(path)} would be one document, "
+                f"{quoted(name)}. Rename or remove one of them."
+            )
+        by_id[name] = path
+    return list(by_id)
+
+
+def _captions(paths: Sequence[Path]) -> list[str | None] | None:
+    captions = [_caption(path.with_suffix(".txt")) for path in paths]
+    return None if all(caption is None for caption in captions) else captions
+
+
+def _caption(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"The caption {quoted_path(path)} is not UTF-8 text: {error}.") from error

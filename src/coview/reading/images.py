@@ -1,16 +1,16 @@
-"""Pictures as counts: visual words (corners and blobs, quantized) and colors.
+"""Pictures as counts: visual words (quantized SIFT descriptors) and colors.
 
 Visual words are those of Wang et al. (2016): SIFT descriptors of all training pictures are
-clustered by k-means, and a picture is how often each cluster occurs in it. Descriptors are compared
-by Hellinger's distance (the square roots of their shares: RootSIFT), as texts are elsewhere in this
-package. Colors are a histogram in hue, saturation and value, with bins of their own for grays,
-whose hue means nothing.
+clustered by k-means, and a picture becomes the counts of the clusters. Descriptors are compared by
+Hellinger's distance (square roots of their shares: RootSIFT), as texts are elsewhere in this
+package. Colors are a histogram in hue, saturation and value, with separate bins for grays, whose
+hue means nothing.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -22,18 +22,18 @@ from threadpoolctl import threadpool_limits
 
 from coview.extras import need
 from coview.params import check_int, seed_of
-from coview.reading.image_files import read_picture
+from coview.reading.image_files import PictureFolder, read_picture, read_picture_folder
 from coview.reading.recipes import is_missing
 from coview.store import renamed
-from coview.views.matrix_checks import DataWarning
+from coview.views.checks import DataWarning
 from coview.wording import plural, quoted
 
 N_DESCRIPTOR = 128
-COLOR_TOTAL = 1000  # counts of each picture, so that its size plays no part
+COLOR_TOTAL = 1000  # counts per picture, so that its size does not matter
 HUES = ("red", "amber", "lime", "green", "cyan", "blue", "violet", "pink")
 N_SATURATIONS = N_VALUES = 4
 N_GRAYS = 8
-GRAY_LIMIT = 32  # of 255: less saturated, or darker, and the hue is noise
+GRAY_LIMIT = 32  # of 255: below this saturation or value the hue is noise
 
 Progress = Callable[[int, int], Any]
 
@@ -50,28 +50,27 @@ def image_views(
     random_state: Any = 0,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Pictures as keyword arguments of `Views`: visual words and colors.
+    """Count the visual words and colors of pictures.
 
     The pictures are read twice, one at a time: once to sample descriptors for the vocabulary, once
-    to count. Memory does not grow with their number but for the counts themselves. The same seed
-    gives the same bits.
+    to count. Only the counts grow with the number of pictures. The same seed gives the same bits.
 
     Parameters
     ----------
     paths : iterable of path, uint8 array or None
-        None is a document without a picture. A picture without a single keypoint (a plain
-        wall) is there but has no words.
+        None is a document without a picture. A picture without a keypoint (a plain wall) has the
+        view, but no words.
     name : str, default="image"
-        Name of the view of visual words; that of the colors is ``<name>_color``.
+        Name of the view of visual words; the view of colors is ``<name>_color``.
     n_words : int, default=1024
-        Size of the vocabulary. Fewer, with a warning, where there are fewer different descriptors;
-        0 leaves the view out.
+        Size of the vocabulary; smaller, with a warning, if there are fewer different descriptors.
+        0 omits the view.
     color : bool, default=True
-        Whether to make the view of colors: 128 colors and 8 grays, 1,000 counts a picture.
+        Whether to make the view of colors: 128 colors and 8 grays, 1,000 counts per picture.
     max_side : int, default=640
         Larger pictures are shrunk first.
     max_descriptors : int, default=500
-        Most descriptors of a picture: those of the strongest keypoints.
+        Largest number of descriptors of a picture: those of the strongest keypoints.
     sample : int, default=200_000
         Descriptors from which the vocabulary is learned, drawn from all pictures.
     random_state : int, Generator, RandomState or None, default=0
@@ -80,7 +79,8 @@ def image_views(
 
     Returns
     -------
-    dict with "data", "features", "present" and "recipes", each a dict by view
+    dict
+        Keyword arguments of `Views`: "data", "features", "present" and "recipes", each by view.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def image_views(
     items = list(paths)
     if all(is_missing(item) for item in items):
         raise ValueError("No picture is given: every path is missing.")
-    step = _counter(progress, (2 if n_words else 1) * len(items))
+    step = _progress_step(progress, (2 if n_words else 1) * len(items))
     recipes: dict[str, Any] = {}
     if n_words:
         rng = np.random.default_rng(seed_of(random_state))
@@ -114,7 +114,9 @@ def image_views(
     }
 
 
-def _check_options(n_words, color, max_side, max_descriptors, sample) -> None:
+def _check_options(
+    n_words: int, color: bool, max_side: int, max_descriptors: int, sample: int
+) -> None:
     check_int("n_words", n_words, 0)
     check_int("max_side", max_side, 1)
     check_int("max_descriptors", max_descriptors, 1)
@@ -123,16 +125,76 @@ def _check_options(n_words, color, max_side, max_descriptors, sample) -> None:
         raise ValueError("n_words=0 together with color=False leaves no view to make.")
 
 
-def _counter(progress: Progress | None, total: int) -> Callable[[], None]:
+def _progress_step(progress: Progress | None, total: int) -> Callable[[], None]:
+    """Return a function to call after each picture, which reports the progress."""
     done = 0
 
-    def step() -> None:
+    def report_step() -> None:
         nonlocal done
         done += 1
         if progress is not None:
             progress(done, total)
 
-    return step
+    return report_step
+
+
+# -- pictures with captions -----------------------------------------------------------------------
+
+
+def read_pictures(
+    images: Any,
+    captions: Any,
+    ids: Any,
+    labels: Any,
+    names: tuple[str, str],
+    caption_options: Mapping[str, Any] | None,
+    options: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Read pictures and captions as keyword arguments of `Views`; see `Views.from_images`."""
+    found = _list_pictures(images)
+    captions = found.captions if captions is None else _check_captions(captions, found.paths)
+    arguments = image_views(found.paths, names[0], **options)
+    if captions is not None:
+        arguments = _with_captions(arguments, names[1], captions, caption_options or {})
+    own = labels is None
+    return {
+        **arguments,
+        "ids": (found.ids or None) if ids is None else ids,
+        "labels": found.labels if own else labels,
+        "label_names": found.label_names if own else None,
+    }
+
+
+def _list_pictures(images: Any) -> PictureFolder:
+    if isinstance(images, str | Path):
+        return read_picture_folder(images)
+    if not isinstance(images, Iterable):
+        raise TypeError(
+            f"images must be a folder, or a list of paths, arrays and None; got {images!r}."
+        )
+    return PictureFolder(list(images), [], None)
+
+
+def _check_captions(captions: Any, paths: Sequence[Any]) -> list[Any]:
+    if isinstance(captions, str) or not isinstance(captions, Iterable):
+        raise TypeError(f"captions must be a list of texts, or None; got {captions!r}.")
+    captions = list(captions)
+    if len(captions) != len(paths):
+        raise ValueError(
+            f"There are {plural(len(paths), 'picture')}, but {plural(len(captions), 'caption')}. "
+            "Give one for each picture, None where there is none."
+        )
+    return captions
+
+
+def _with_captions(
+    images: dict[str, Any], name: str, captions: list[Any], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    # not at the top: only captions need scikit-learn's text tools, which are slow to import
+    from coview.reading.columns import join_arguments, read_texts
+    from coview.reading.text import TextOptions
+
+    return join_arguments(images, read_texts({name: captions}, TextOptions(**options)))
 
 
 # -- visual words ---------------------------------------------------------------------------------
@@ -145,7 +207,7 @@ class ImageWordsRecipe:
     Attributes
     ----------
     source : str
-        The raw column with the pictures.
+        The raw column of pictures.
     centers : ndarray of float32 of shape (words, 128)
         The vocabulary: centers of RootSIFT descriptors.
     max_side, max_descriptors : int
@@ -160,23 +222,23 @@ class ImageWordsRecipe:
 
     @property
     def features(self) -> np.ndarray:
-        """Names of the words: word_0000, word_0001, ..."""
+        """Names of the visual words: word_0000, word_0001, ..."""
         return np.array([f"word_{i:04d}" for i in range(len(self.centers))], dtype=object)
 
     def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
-        """Counts of pictures (paths, uint8 arrays or None), and which of them are there."""
+        """Return counts of pictures (paths, uint8 arrays or None), and which are not None."""
         (matrix,), present = _count(items, [self])
         return matrix, present
 
     def row(self, picture: np.ndarray) -> np.ndarray:
-        """Counts of one picture."""
+        """Return the counts of one picture."""
         descriptors = _root(_descriptors(picture, self.max_descriptors))
-        # the square of a descriptor's own length does not change which center is near
+        # the squared length of a descriptor does not change which center is nearest
         distances = (self.centers**2).sum(axis=1) - 2 * descriptors @ self.centers.T
         return np.bincount(distances.argmin(axis=1), minlength=len(self.centers))
 
     def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Settings for JSON, and arrays."""
+        """Return settings for JSON, and arrays."""
         settings = {
             "source": self.source,
             "descriptor": "rootsift",
@@ -189,7 +251,7 @@ class ImageWordsRecipe:
     def from_data(
         cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
     ) -> ImageWordsRecipe:
-        """The recipe from what `as_data` gave."""
+        """Return the recipe that `as_data` described."""
         arrays = renamed(arrays, {"centres": "centers"})  # in early files
         centers = np.ascontiguousarray(arrays["centers"], dtype=np.float32)
         if centers.shape != (len(features), N_DESCRIPTOR) or not np.isfinite(centers).all():
@@ -204,29 +266,36 @@ class ImageWordsRecipe:
 
 
 def _descriptors(picture: np.ndarray, most: int) -> np.ndarray:
-    """SIFT descriptors of the strongest keypoints, whole numbers of shape (n, 128) as uint8."""
+    """Return SIFT descriptors of the strongest keypoints, uint8 of shape (n, 128)."""
     cv2 = need("cv2", extra="images")
     gray = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
     keypoints, descriptors = cv2.SIFT_create().detectAndCompute(gray, None)
     if descriptors is None:
         return np.empty((0, N_DESCRIPTOR), dtype=np.uint8)
-    # chosen here: SIFT's own choice keeps all that tie with the last
+    # not chosen by SIFT itself, which keeps all that tie with the last
     strength = np.array([keypoint.response for keypoint in keypoints])
     chosen = np.sort(np.argsort(-strength, kind="stable")[:most])
     return descriptors[chosen].astype(np.uint8)
 
 
 def _root(descriptors: np.ndarray) -> np.ndarray:
-    """RootSIFT: square roots of shares, so that Euclid's distance is Hellinger's."""
+    """Return square roots of shares (RootSIFT), whose Euclidean distance is Hellinger's."""
     sums = descriptors.sum(axis=1, dtype=np.float32, keepdims=True)
     return np.sqrt(descriptors / np.maximum(sums, 1))
 
 
-def _draw(items, max_side, most, size, rng, step) -> np.ndarray:
-    """At most `size` descriptors of all pictures, each with the same chance, in random order.
+def _draw(
+    items: Sequence[Any],
+    max_side: int,
+    most: int,
+    size: int,
+    rng: np.random.Generator,
+    step: Callable[[], None],
+) -> np.ndarray:
+    """Draw at most `size` descriptors of all pictures uniformly, in random order.
 
-    Every descriptor gets a random key and the smallest keys stay, so no more than twice the
-    sample (or one picture's) is held.
+    Every descriptor gets a random key and the smallest keys are kept, so no more than twice the
+    sample, or the descriptors of one picture, are held in memory.
     """
     keys, held = np.empty(0), np.empty((0, N_DESCRIPTOR), dtype=np.uint8)
     new: list[np.ndarray] = []
@@ -243,7 +312,7 @@ def _draw(items, max_side, most, size, rng, step) -> np.ndarray:
 
 
 def _vocabulary(descriptors: np.ndarray, n_words: int, seed: int) -> np.ndarray:
-    """Centers of the descriptors (words, 128)."""
+    """Return the centers of the visual words, of shape (words, 128)."""
     different = np.unique(descriptors, axis=0)
     if not len(different):
         raise ValueError(
@@ -276,12 +345,12 @@ def _centers(points: np.ndarray, n_words: int, seed: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class ImageColorRecipe:
-    """A histogram of colors: 8 hues x 4 saturations x 4 values, and 8 grays.
+    """Counts of colors: 8 hues x 4 saturations x 4 values, and 8 grays.
 
     Attributes
     ----------
     source : str
-        The raw column with the pictures.
+        The raw column of pictures.
     max_side : int
         As in `image_views`.
     """
@@ -295,28 +364,28 @@ class ImageColorRecipe:
         """Names of the bins: 'red s0 v0' (pale and dark) to 'pink s3 v3', then 'grey 0', ..."""
         bins = product(HUES, range(N_SATURATIONS), range(N_VALUES))
         colors = [f"{hue} s{saturation} v{value}" for hue, saturation, value in bins]
-        # these names are data and stand in saved files, so their spelling stays
+        # these names are in saved files, so their spelling stays
         return np.array([*colors, *(f"grey {i}" for i in range(N_GRAYS))], dtype=object)
 
     def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
-        """Counts of pictures (paths, uint8 arrays or None), and which of them are there."""
+        """Return counts of pictures (paths, uint8 arrays or None), and which are not None."""
         (matrix,), present = _count(items, [self])
         return matrix, present
 
     def row(self, picture: np.ndarray) -> np.ndarray:
-        """Counts of one picture: whole numbers that sum to 1,000."""
+        """Return the counts of one picture: whole numbers that sum to 1,000."""
         n_bins = len(HUES) * N_SATURATIONS * N_VALUES + N_GRAYS
         return _apportion(np.bincount(_color_bins(picture), minlength=n_bins), COLOR_TOTAL)
 
     def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Settings for JSON; there are no arrays."""
+        """Return settings for JSON; there are no arrays."""
         return {"source": self.source, "max_side": self.max_side}, {}
 
     @classmethod
     def from_data(
         cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
     ) -> ImageColorRecipe:
-        """The recipe from what `as_data` gave."""
+        """Return the recipe that `as_data` described."""
         recipe = cls(str(settings["source"]), check_int("max_side", settings["max_side"], 1))
         if not np.array_equal(recipe.features, features):
             raise ValueError("The features are not the bins of a histogram of colors.")
@@ -324,12 +393,12 @@ class ImageColorRecipe:
 
 
 def _color_bins(picture: np.ndarray) -> np.ndarray:
-    """The bin of each pixel."""
+    """Return the bin of each pixel."""
     cv2 = need("cv2", extra="images")
     hsv = cv2.cvtColor(picture, cv2.COLOR_RGB2HSV).reshape(-1, 3).astype(np.int32)
     hue, saturation, value = hsv.T  # 0 to 179, 0 to 255, 0 to 255
     n_hues, span = len(HUES), 256 - GRAY_LIMIT
-    # half a bin on, so that red is the middle of its bin and not a border
+    # shifted by half a bin, so that red is the middle of its bin and not a border
     h = (2 * hue * n_hues + 180) // 360 % n_hues
     s = (saturation - GRAY_LIMIT) * N_SATURATIONS // span
     v = (value - GRAY_LIMIT) * N_VALUES // span
@@ -339,7 +408,7 @@ def _color_bins(picture: np.ndarray) -> np.ndarray:
 
 
 def _apportion(counts: np.ndarray, total: int) -> np.ndarray:
-    """Whole numbers in proportion to the counts that sum to `total`; the largest rests go up."""
+    """Scale counts to whole numbers that sum to `total`, by largest remainders."""
     scaled = counts * total
     whole, rest = np.divmod(scaled, counts.sum())
     missing = total - whole.sum()
@@ -353,7 +422,7 @@ def _apportion(counts: np.ndarray, total: int) -> np.ndarray:
 def _count(
     items: Iterable[Any], recipes: Sequence[Any], step: Callable[[], None] = lambda: None
 ) -> tuple[list[sp.csr_array], np.ndarray]:
-    """The counts of each recipe, and which pictures are there; each picture is read once."""
+    """Return the counts of each recipe, and which pictures are there; read each picture once."""
     widths = [len(recipe.features) for recipe in recipes]
     rows = [[sp.csr_array((0, width), dtype=np.float32)] for width in widths]
     present = []

@@ -1,8 +1,8 @@
-"""Links between documents (citations, hyperlinks) as a view, and as a graph for smoothing.
+"""Links between documents (citations, hyperlinks) as counts.
 
-As a view a document is the documents it links to, each a term: the links of Cohn & Hofmann (2001).
-As a graph (`edge_graph`) links hold mixtures together, in `LTM` and `MGGM`. In both, a link from a
-document to itself is dropped, and links that occur several times are summed.
+A document counts the documents it links to, each of which is a term: the links of Cohn & Hofmann
+(2001). A link from a document to itself is dropped, and repeated links are summed. Graphs that
+smooth mixtures are made from the same links by `coview.graphs.adjacency.edge_graph`.
 """
 
 from __future__ import annotations
@@ -21,19 +21,18 @@ import scipy.sparse as sp
 
 from coview.params import check_choice
 from coview.reading.recipes import Recipe
-from coview.views.checks import check_ids
-from coview.views.matrix_checks import DataWarning, check_matrix
-from coview.views.named_matrices import read_table
-from coview.wording import listing, plural, show
+from coview.views.checks import DataWarning, check_ids
+from coview.views.matrix_checks import check_matrix
+from coview.views.named_matrices import read_named_matrix
+from coview.wording import listing, plural, printable
 
 Edge = tuple[str, str, float]
-
 
 HEADERS = (("source", "target"), ("from", "to"), ("src", "dst"), ("citing", "cited"))
 
 
-def link_parts(graph: Any, ids: Any, name: str, both: bool, unknown: str) -> dict[str, Any]:
-    """Keyword arguments of `Views` from a graph; see `Views.from_graph`."""
+def read_links(graph: Any, ids: Any, name: str, both: bool, unknown: str) -> dict[str, Any]:
+    """Read links as keyword arguments of `Views`; see `Views.from_graph`."""
     if hasattr(graph, "shape"):
         links, names = _adjacency(graph, ids, name)
     else:
@@ -52,23 +51,22 @@ def link_parts(graph: Any, ids: Any, name: str, both: bool, unknown: str) -> dic
 
 
 def _recipe(view: str, names: np.ndarray) -> Recipe:
-    from coview.reading.text import (
-        TokensRecipe,  # not at the top: scikit-learn's text tools are slow
-    )
+    # not at the top: scikit-learn's text tools are slow to import
+    from coview.reading.text import TokensRecipe
 
     return TokensRecipe(view, names)
 
 
 def _adjacency(graph: Any, ids: Any, name: str) -> tuple[sp.csr_array, np.ndarray | None]:
-    table = read_table(graph, name)
-    matrix = check_matrix(table.matrix, name)
+    given = read_named_matrix(graph, name)
+    matrix = check_matrix(given.matrix, name)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"A matrix of links must have a row and a column for each document, found the shape "
             f"{matrix.shape}. Edges as an array of two columns: give them as a list of pairs, "
             "edges.tolist()."
         )
-    names = table.ids if ids is None else ids
+    names = given.ids if ids is None else ids
     names = None if names is None else check_ids(names)
     if names is not None and len(names) != matrix.shape[0]:
         raise ValueError(
@@ -90,35 +88,50 @@ def _without_loops(links: sp.csr_array) -> sp.csr_array:
 def directed_links(
     edges: Any, ids: Iterable[Any] | None, *, unknown: str = "error"
 ) -> tuple[sp.csr_array, np.ndarray]:
-    """Links from row to column, and the names of both: `ids`, or in order of appearance."""
+    """Return links from rows to columns, and the names of both.
+
+    Parameters
+    ----------
+    edges : path, or iterable of (source, target) or (source, target, weight)
+        As in `Views.from_graph`.
+    ids : sequence of str or None
+        The documents; None: those that occur, in order of first appearance.
+    unknown : {"error", "ignore"}, default="error"
+        What to do with links from or to documents that `ids` does not list.
+
+    Returns
+    -------
+    links : csr_array of shape (n_docs, n_docs)
+    names : array of str of shape (n_docs,)
+    """
     check_choice("unknown", unknown, ["error", "ignore"])
     number = {} if ids is None else {name: i for i, name in enumerate(check_ids(ids))}
     rows, columns, weights = array("q"), array("q"), array("d")
-    strangers: dict[str, None] = {}
-    n_left_out = 0
+    unlisted: dict[str, None] = {}
+    n_dropped = 0
     for source, target, weight in _edges(edges):
         if ids is None:
             for end in (source, target):
                 number.setdefault(end, len(number))
-        strange = [end for end in (source, target) if end not in number]
-        if strange:
-            strangers |= dict.fromkeys(strange)
-            n_left_out += 1
+        missing = [end for end in (source, target) if end not in number]
+        if missing:
+            unlisted |= dict.fromkeys(missing)
+            n_dropped += 1
             continue
         rows.append(number[source])
         columns.append(number[target])
         weights.append(weight)
-    if strangers:
-        _report_strangers(list(strangers), n_left_out, unknown)
+    if unlisted:
+        _report_unlisted(list(unlisted), n_dropped, unknown)
     shape = (len(number),) * 2
     links = sp.coo_array((np.array(weights), (np.array(rows), np.array(columns))), shape=shape)
     return _without_loops(check_matrix(links, "links")), check_ids(number)
 
 
-def _report_strangers(strangers: list[str], n_left_out: int, unknown: str) -> None:
+def _report_unlisted(unlisted: list[str], n_dropped: int, unknown: str) -> None:
     message = (
-        f"{plural(n_left_out, 'link')} from or to {plural(len(strangers), 'document')} that ids "
-        f"does not list: {listing(strangers)}"
+        f"{plural(n_dropped, 'link')} from or to {plural(len(unlisted), 'document')} that ids "
+        f"does not list: {listing(unlisted)}"
     )
     if unknown == "error":
         raise ValueError(
@@ -145,7 +158,7 @@ def _edge(fields: Any, where: str) -> Edge:
     if len(parts) not in (2, 3):
         raise ValueError(
             f"{where} must be (source, target) or (source, target, weight); found "
-            f"{show(repr(fields))}."
+            f"{printable(repr(fields))}."
         )
     source, target = (_end(part, where) for part in parts[:2])
     return source, target, _weight(parts[2], where) if len(parts) == 3 else 1.0
@@ -154,7 +167,9 @@ def _edge(fields: Any, where: str) -> Edge:
 def _end(name: Any, where: str) -> str:
     if isinstance(name, str | int | np.integer) and not isinstance(name, bool):
         return str(name)
-    raise ValueError(f"{where} must join two ids, texts or integers; found {show(repr(name))}.")
+    raise ValueError(
+        f"{where} must join two ids, texts or integers; found {printable(repr(name))}."
+    )
 
 
 def _weight(value: Any, where: str) -> float:
@@ -163,12 +178,12 @@ def _weight(value: Any, where: str) -> float:
     except (TypeError, ValueError):
         weight = math.nan
     if not 0 <= weight < math.inf:
-        raise ValueError(f"{where} must have a finite weight >= 0; found {show(repr(value))}.")
+        raise ValueError(f"{where} must have a finite weight >= 0; found {printable(repr(value))}.")
     return weight
 
 
 def _edges_of_file(path: Path) -> Iterator[Edge]:
-    """One link a line; commas, tabs or white space part its fields, as the first line does."""
+    """Yield the link of each line; the first line tells what separates the fields."""
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
     with path.open(encoding="utf-8-sig") as file:
@@ -180,7 +195,7 @@ def _edges_of_file(path: Path) -> Iterator[Edge]:
 
 
 def _lines(file: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Number and fields of each line that is no comment (#, %), blank, or a header."""
+    """Yield number and fields of each line; skip comments (#, %), blank lines and a header."""
     delimiter = None
     first = True
     for number, line in enumerate(file, start=1):

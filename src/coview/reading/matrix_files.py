@@ -1,16 +1,13 @@
-"""Matrices in files of common formats: Matrix Market, svmlight, numpy, scipy and MATLAB.
+"""Matrices from files of common formats: Matrix Market, svmlight, numpy, scipy and MATLAB.
 
-    .mtx, .mtx.gz                 Matrix Market
-    .svmlight, .svm, .libsvm      index:value pairs, a label before them
+    .mtx, .mtx.gz                 Matrix Market: real numbers, by coordinates or as arrays
+    .svmlight, .svm, .libsvm      a label and index:value pairs on each line
     .npz                          scipy's sparse matrix, or an archive of numpy arrays
     .npy                          one dense array, left on disk until it is read
-    .mat                          MATLAB up to version 7
+    .mat                          MATLAB up to version 7; see `coview.reading.matlab`
 
-Tables with names (CSV, TSV, Parquet) are read by `Views.from_table`.
-
-Matrix Market files: matrices of real numbers, by coordinates or as arrays.
-
-scipy's reader is faster, but some damaged files crash the interpreter in it. Here numpy splits the
+Tables with names (CSV, TSV, Parquet) are read by `Views.from_table`. scipy's reader of Matrix
+Market files is faster, but some damaged files crash the interpreter in it. Here numpy splits the
 lines, and everything else is checked.
 """
 
@@ -18,7 +15,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
@@ -42,32 +39,32 @@ from coview.reading.plain_files import (
 )
 from coview.views.checks import check_known, check_view_names
 from coview.views.matrix_checks import check_matrix
-from coview.wording import quoted, show
+from coview.wording import printable, quoted
 
-Contents = tuple[Any, np.ndarray | None]
+MatrixAndLabels = tuple[Any, np.ndarray | None]
 AnyPath = str | PathLike[str]
 
 
 def read_matrix(
     path: AnyPath, *, variable: str | None = None, n_features: int | None = None
-) -> Contents:
-    """The matrix in a file, and the labels if it has some (svmlight).
+) -> MatrixAndLabels:
+    """Read the matrix in a file, and its labels if it has some (svmlight).
 
     Parameters
     ----------
     path : path
-        Its suffix says the format; see the head of this module.
+        Its suffix says the format; see the docstring of this module.
     variable : str, default=None
         Which array of an .npz or .mat file; not needed if it holds one matrix only.
     n_features : int, default=None
-        How many columns there must be. A file in svmlight format does not say: without this its
-        last columns are lost if they are empty. Its columns count from 1, unless a 0 occurs among
-        them; so a file that counts from 0 but has nothing in its first column is read shifted.
+        The number of columns. The svmlight format does not store it: without it, empty columns at
+        the end are lost. Columns of that format count from 1, unless a 0 occurs among them; so a
+        file that counts from 0 but has an empty first column is read shifted by one.
 
     Returns
     -------
     matrix : array or scipy.sparse matrix of shape (n_docs, n_terms)
-        As it is in the file; `Views` checks its values.
+        As in the file; `Views` checks its values.
     labels : ndarray of float of shape (n_docs,) or None
 
     Examples
@@ -92,7 +89,7 @@ def read_matrix(
     return matrix, labels
 
 
-def _reader(path: Path) -> Callable[..., Contents]:
+def _reader(path: Path) -> Callable[..., MatrixAndLabels]:
     name = path.name.lower()
     for suffix, reader in _READERS.items():
         if name.endswith(suffix):
@@ -108,14 +105,14 @@ def _reader(path: Path) -> Callable[..., Contents]:
     )
 
 
-# -- Matrix Market and svmlight -------------------------------------------------------------------
+# -- text formats ---------------------------------------------------------------------------------
 
 
-def _read_mtx(path: Path, variable: str | None, n_features: int | None) -> Contents:
+def _read_mtx(path: Path, variable: str | None, n_features: int | None) -> MatrixAndLabels:
     return read_matrix_market(path), None
 
 
-def _read_svmlight(path: Path, variable: str | None, n_features: int | None) -> Contents:
+def _read_svmlight(path: Path, variable: str | None, n_features: int | None) -> MatrixAndLabels:
     from sklearn.datasets import load_svmlight_file
 
     if not path.stat().st_size:
@@ -124,30 +121,30 @@ def _read_svmlight(path: Path, variable: str | None, n_features: int | None) -> 
     return matrix, labels
 
 
-# -- archives of arrays ---------------------------------------------------------------------------
+# -- numpy, scipy and MATLAB ----------------------------------------------------------------------
 
 
-def _read_npy(path: Path, variable: str | None, n_features: int | None) -> Contents:
+def _read_npy(path: Path, variable: str | None, n_features: int | None) -> MatrixAndLabels:
     return map_array(path), None
 
 
-def _read_npz(path: Path, variable: str | None, n_features: int | None) -> Contents:
+def _read_npz(path: Path, variable: str | None, n_features: int | None) -> MatrixAndLabels:
     with path.open("rb") as file:
         headers = archive_headers(file)
     if {"format", "shape", "data"} <= headers.keys() and variable is None:
         return load_sparse(path), None
     kinds = {name: (shape, dtype.kind) for name, (shape, dtype) in headers.items()}
-    return load_member(path, _choose(kinds, variable)), None
+    return load_member(path, _choose_matrix(kinds, variable)), None
 
 
-def _choose(kinds: Mapping[str, tuple[tuple[int, ...], str]], variable: str | None) -> str:
-    """The variable asked for, or the only one that is a matrix of numbers."""
+def _choose_matrix(kinds: Mapping[str, tuple[tuple[int, ...], str]], variable: str | None) -> str:
+    """Return the name of the variable to read: the given one, or the only matrix of numbers."""
     matrices = {n: shape for n, (shape, kind) in kinds.items() if _is_matrix(shape, kind)}
     if variable is None and len(matrices) == 1:
         return next(iter(matrices))
     if variable is not None and variable in kinds:
         return variable
-    found = [f"{show(n)} {' x '.join(map(str, shape))}" for n, (shape, _) in kinds.items()]
+    found = [f"{printable(n)} {' x '.join(map(str, shape))}" for n, (shape, _) in kinds.items()]
     wanted = "no matrix of numbers" if variable is None else f"no variable {quoted(variable)}"
     if variable is None and matrices:
         wanted = "several matrices, choose one with variable="
@@ -155,19 +152,19 @@ def _choose(kinds: Mapping[str, tuple[tuple[int, ...], str]], variable: str | No
 
 
 def _is_matrix(shape: tuple[int, ...], kind: str) -> bool:
-    """Rows and columns of numbers; MATLAB keeps vectors as matrices of one row or column."""
+    """Return whether it is a matrix of numbers, and not a vector stored as a matrix."""
     return len(shape) == 2 and min(shape) > 1 and kind in "biuf"
 
 
-def _read_mat(path: Path, variable: str | None, n_features: int | None) -> Contents:
+def _read_mat(path: Path, variable: str | None, n_features: int | None) -> MatrixAndLabels:
     with path.open("rb") as file:
         mat = MatFile(file, path.stat().st_size)
-        found = mat.variables
-        kinds = {name: (v.shape, "f" if v.is_numbers else "O") for name, v in found.items()}
-        return mat.read(found[_choose(kinds, variable)]), None
+        heads = {name: variable.head for name, variable in mat.variables.items()}
+        kinds = {n: (head.shape, "f" if head.is_numeric else "O") for n, head in heads.items()}
+        return mat.read_matrix(_choose_matrix(kinds, variable)), None
 
 
-_READERS: dict[str, Callable[..., Contents]] = {
+_READERS: dict[str, Callable[..., MatrixAndLabels]] = {
     ".mtx": _read_mtx,
     ".mtx.gz": _read_mtx,
     ".svmlight": _read_svmlight,
@@ -182,29 +179,29 @@ _READERS: dict[str, Callable[..., Contents]] = {
 # -- views ----------------------------------------------------------------------------------------
 
 
-def file_parts(
+def read_matrix_files(
     files: Mapping[str, AnyPath], ids: Any, labels: Any, features: Any, variable: Any
 ) -> dict[str, Any]:
-    """Keyword arguments of `Views` from a file for each view; see `Views.from_files`."""
+    """Read a file for each view as keyword arguments of `Views`; see `Views.from_files`."""
     if not isinstance(files, Mapping):
-        raise TypeError(f"files must be a dict {{view: path}}; got {show(repr(files))}.")
+        raise TypeError(f"files must be a dict {{view: path}}; got {printable(repr(files))}.")
     check_view_names(files)
-    names = _lists(features, files)
+    names = _feature_names(features, files)
     read = {
-        view: _read_view(Path(path), view, _of(variable, view, files), names.get(view))
+        view: _read_view(Path(path), view, _variable_of(variable, view, files), names.get(view))
         for view, path in files.items()
     }
     known = {view: found for view, (_, found) in read.items() if found is not None}
     own = {"labels": read_labels(labels)} if labels is not None else _own_labels(known, files)
     return {
         "data": {view: matrix for view, (matrix, _) in read.items()},
-        "ids": _lines(ids),
+        "ids": _read_names(ids),
         "features": names,
         **own,
     }
 
 
-def _read_view(path: Path, view: str, variable: str | None, names: Any) -> Contents:
+def _read_view(path: Path, view: str, variable: str | None, names: Any) -> MatrixAndLabels:
     is_svmlight = _reader(path) is _read_svmlight
     width = len(names) if is_svmlight and names is not None else None
     matrix, labels = read_matrix(path, variable=variable, n_features=width)
@@ -214,40 +211,41 @@ def _read_view(path: Path, view: str, variable: str | None, names: Any) -> Conte
         raise ValueError(f"{path}: {error}") from error
 
 
-def _of(variable: Any, view: str, files: Mapping[str, AnyPath]) -> str | None:
+def _variable_of(variable: Any, view: str, files: Mapping[str, AnyPath]) -> str | None:
     if isinstance(variable, Mapping):
         check_known(variable, files, "`variable`")
         return variable.get(view)
     return variable
 
 
-def _lists(features: Any, files: Mapping[str, AnyPath]) -> dict[str, list[Any]]:
+def _feature_names(features: Any, files: Mapping[str, AnyPath]) -> dict[str, list[Any]]:
     if features is None:
         return {}
     if not isinstance(features, Mapping):
         raise TypeError("features must be a dict {view: path or list of names}.")
     check_known(features, files, "`features`")
-    return {view: _lines(names) for view, names in features.items() if names is not None}
+    return {view: _read_names(names) for view, names in features.items() if names is not None}
 
 
-def _lines(names: Any) -> Any:
-    """A list, or the lines of the text file it stands in."""
+def _read_names(names: Any) -> Any:
+    """Return a list of names, or the lines of the text file that holds them."""
     if names is None:
         return None
     return read_file(Path(names), read_lines) if isinstance(names, str | PathLike) else list(names)
 
 
 def read_labels(labels: Any) -> Any:
-    """Labels as given, or from an .npy file or a text with one a line (an empty one: none).
+    """Return labels as given, or from an .npy file or a text file with one label per line.
 
-    Lines that are all whole numbers are integers, -1 for unlabeled; otherwise they are texts.
+    If all lines are integers, so are the labels, with -1 for unlabeled; otherwise they are texts.
+    An empty line is unlabeled.
     """
     if not isinstance(labels, str | PathLike):
         return labels
     path = Path(labels)
     if path.suffix == ".npy":
         return read_file(path, load_array)
-    lines = [line.strip() for line in _lines(path)]
+    lines = [line.strip() for line in _read_names(path)]
     try:
         return np.array([int(line) if line else -1 for line in lines])
     except ValueError:
@@ -255,7 +253,7 @@ def read_labels(labels: Any) -> Any:
 
 
 def _own_labels(known: Mapping[str, np.ndarray], files: Mapping[str, AnyPath]) -> dict[str, Any]:
-    """Labels that stand in the files themselves; every different number is a class."""
+    """Return the labels in the files themselves; every different number is a class."""
     if not known:
         return {}
     (first, labels), *others = known.items()
@@ -266,21 +264,20 @@ def _own_labels(known: Mapping[str, np.ndarray], files: Mapping[str, AnyPath]) -
                 "of different documents. Bring them into one order, or give labels=."
             )
     classes, codes = np.unique(labels, return_inverse=True)
-    # one value for all is a placeholder, and fractions are no classes
+    # a single value is a placeholder, and fractions are not classes
     if len(classes) == 1 or (classes != np.floor(classes)).any():
         return {}
     return {"labels": codes, "label_names": [f"{value:.0f}" for value in classes]}
 
 
-# -- matrix market ---------------------------------------------------------------------------------
+# -- Matrix Market --------------------------------------------------------------------------------
 
-
-MOST_LINE = 1 << 14  # characters; a line is a few numbers, or a comment
+MOST_LINE = 1 << 14  # characters; a line holds a few numbers or a comment
 VALUES = {"real": "f8", "double": "f8", "integer": "i8", "unsigned-integer": "u8", "pattern": ""}
 
 
-class Claims(NamedTuple):
-    """What the head of a file says about the rest."""
+class MarketHeader(NamedTuple):
+    """What the header of a Matrix Market file claims about the rest."""
 
     by_coordinates: bool
     value: str  # type of the numbers, "" for a pattern of ones
@@ -290,7 +287,7 @@ class Claims(NamedTuple):
 
 
 def read_matrix_market(path: Path) -> Any:
-    """The matrix: sparse if its entries have coordinates, an array otherwise.
+    """Read a Matrix Market file: a sparse matrix if entries have coordinates, else an array.
 
     Parameters
     ----------
@@ -303,17 +300,17 @@ def read_matrix_market(path: Path) -> Any:
         If the file is damaged, or its matrix is complex, Hermitian or skew-symmetric.
     """
     packed = path.suffix == ".gz"
-    # any bytes are letters in this encoding; only comments may hold others than ASCII
+    # latin-1 decodes any byte; only comments may hold other characters than ASCII
     with (gzip.open if packed else open)(path, "rt", encoding="latin-1") as file:
         lines = _market_lines(file)
-        claims = _claims(lines)
-        _check_size(claims, path.stat().st_size * (MOST_DEFLATED if packed else 1))
-        table = _table(lines, claims)
-    return _sparse(table, claims) if claims.by_coordinates else _dense(table, claims)
+        header = _read_header(lines)
+        _check_size(header, path.stat().st_size * (MOST_DEFLATED if packed else 1))
+        table = _read_entries(lines, header)
+    return _sparse(table, header) if header.by_coordinates else _dense(table, header)
 
 
 def _market_lines(file: TextIO) -> Iterator[str]:
-    """Lines with something in them, none of them longer than it can be."""
+    """Yield the lines that are not blank; refuse a line that is too long."""
     while line := file.readline(MOST_LINE):
         if len(line) == MOST_LINE:
             raise ValueError(f"it has a line of more than {MOST_LINE:,} characters")
@@ -321,10 +318,7 @@ def _market_lines(file: TextIO) -> Iterator[str]:
             yield line
 
 
-# -- the head -------------------------------------------------------------------------------------
-
-
-def _claims(lines: Iterator[str]) -> Claims:
+def _read_header(lines: Iterator[str]) -> MarketHeader:
     banner = next(lines, "").lower().split()
     if len(banner) != 5 or banner[:2] != ["%%matrixmarket", "matrix"]:
         raise ValueError("it does not begin like a Matrix Market file")
@@ -339,57 +333,51 @@ def _claims(lines: Iterator[str]) -> Claims:
         raise ValueError(f"its size is given as {quoted(' '.join(sizes))}")
     rows, columns, *rest = (int(size) for size in sizes)
     entries = rest[0] if rest else rows * columns
-    return Claims(by_coordinates, VALUES[field], symmetry != "general", (rows, columns), entries)
+    return MarketHeader(
+        by_coordinates, VALUES[field], symmetry != "general", (rows, columns), entries
+    )
 
 
-def _check_size(claims: Claims, held: int) -> None:
-    """Refuse a head that claims more than can be there, or than there is room for."""
-    shortest = 4 if claims.by_coordinates else 2  # "1 1\n" and "0\n"
-    if claims.entries * shortest > held:
-        raise ValueError(f"its header claims {claims.entries:,} entries, more than it can hold")
-    check_room(60.0 * claims.entries + 8.0 * sum(claims.shape))
+def _check_size(header: MarketHeader, held: int) -> None:
+    """Refuse a header that claims more than can be there, or than there is room for."""
+    shortest = 4 if header.by_coordinates else 2  # "1 1\n" and "0\n"
+    if header.entries * shortest > held:
+        raise ValueError(f"its header claims {header.entries:,} entries, more than it can hold")
+    check_room(60.0 * header.entries + 8.0 * sum(header.shape))
 
 
-# -- the numbers ----------------------------------------------------------------------------------
-
-
-def _table(lines: Iterator[str], claims: Claims) -> np.ndarray:
-    """A record for each entry: row, column and value, where there are these."""
-    fields = [("row", "i8"), ("column", "i8")] if claims.by_coordinates else []
-    if claims.value:
-        fields.append(("value", claims.value))
-    # one line more than there should be, which is then found
-    wanted = islice((line for line in lines if not line.startswith("%")), claims.entries + 1)
+def _read_entries(lines: Iterator[str], header: MarketHeader) -> np.ndarray:
+    """Return a record for each entry, with its row, column and value as far as it has them."""
+    fields = [("row", "i8"), ("column", "i8")] if header.by_coordinates else []
+    if header.value:
+        fields.append(("value", header.value))
+    # one line more than expected, so that extra lines are noticed
+    wanted = islice((line for line in lines if not line.startswith("%")), header.entries + 1)
     first = next(wanted, None)
     if first is None:
         table = np.empty(0, dtype=fields)
     else:
-        table = np.loadtxt(_chain(first, wanted), dtype=fields, comments=None, ndmin=1)
-    if len(table) != claims.entries:
-        found = "more" if len(table) > claims.entries else f"{len(table):,}"
-        raise ValueError(f"its header claims {claims.entries:,} entries, but it has {found}")
+        table = np.loadtxt(chain([first], wanted), dtype=fields, comments=None, ndmin=1)
+    if len(table) != header.entries:
+        found = "more" if len(table) > header.entries else f"{len(table):,}"
+        raise ValueError(f"its header claims {header.entries:,} entries, but it has {found}")
     return table
 
 
-def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
-
-
-def _sparse(table: np.ndarray, claims: Claims) -> sp.coo_array:
+def _sparse(table: np.ndarray, header: MarketHeader) -> sp.coo_array:
     rows, columns = table["row"] - 1, table["column"] - 1
-    values = table["value"] if claims.value else np.ones(len(table))
-    for index, size, what in zip((rows, columns), claims.shape, ("row", "column"), strict=True):
+    values = table["value"] if header.value else np.ones(len(table))
+    for index, size, what in zip((rows, columns), header.shape, ("row", "column"), strict=True):
         outside = (index < 0) | (index >= size)
         if outside.any():
             entry = int(np.argmax(outside))
             raise ValueError(f"entry {entry + 1:,} is in {what} {index[entry] + 1:,} of {size:,}")
-    if claims.symmetric:
-        below = rows != columns  # each entry but those of the diagonal stands for two
+    if header.symmetric:
+        below = rows != columns  # each entry off the diagonal stands for two
         ends = np.append(rows, columns[below]), np.append(columns, rows[below])
         rows, columns, values = *ends, np.append(values, values[below])
-    return sp.coo_array((values, (rows, columns)), shape=claims.shape)
+    return sp.coo_array((values, (rows, columns)), shape=header.shape)
 
 
-def _dense(table: np.ndarray, claims: Claims) -> np.ndarray:
-    return table["value"].reshape(claims.shape, order="F")
+def _dense(table: np.ndarray, header: MarketHeader) -> np.ndarray:
+    return table["value"].reshape(header.shape, order="F")

@@ -1,15 +1,15 @@
-"""Multi-omics data (MuData, .h5mu files of scverse): read as views, results written back.
+"""Multi-omics data (MuData, .h5mu files of scverse): read as views, and results written back.
 
-Cells are documents, modalities views, genes and proteins terms. A cell that a modality does not
-list lacks the view. Results go where the tools of that world look for them:
+Cells are documents, modalities are views, and genes or proteins are terms. A cell that a modality
+does not list lacks the view. Results are written where the tools of scverse expect them:
 
     obsm["X_<key>"]                  mixtures p(z|d), cells x topics
     obs["<key>"]                     topic of each cell, as a category
     mod[view].varm["<key>_topics"]   p(w|z), variables x topics
     uns["<key>"]                     the model and its settings
 
-Files are read by the HDF5 library. Damage that it notices is an error that names the file, but not
-every damaged file is survived by the library itself: read only what comes from a source you trust.
+Files are read by the HDF5 library. If it notices damage, the error names the file; but some damaged
+files crash the library itself, so read only files from a source you trust.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ import scipy.sparse as sp
 from coview.extras import need
 from coview.reading.plain_files import check_room, read_file
 from coview.views.checks import check_names
+from coview.views.contents import take_documents
 from coview.views.matrix_checks import check_matrix
-from coview.views.row_selection import take_documents
 from coview.wording import listing, plural, quoted
 
 if TYPE_CHECKING:
     from coview.views.container import Views
 
-# what the two libraries say about their own ways, which our callers cannot change
+# warnings of the two libraries about themselves, which our callers cannot change
 _NOISE = "Cannot join columns|(obs|var)_names are not unique|The HDF5 file was not created"
 
 
@@ -52,30 +52,31 @@ def _quiet() -> Iterator[None]:
 # -- reading --------------------------------------------------------------------------------------
 
 
-def mudata_parts(
+def read_mudata(
     data: Any,
     modalities: Sequence[str] | None = None,
     layers: Mapping[str, str] | None = None,
     label: str | None = None,
 ) -> dict[str, Any]:
-    """Keyword arguments of `Views` from multi-omics data; see `Views.from_mudata`."""
+    """Read multi-omics data as keyword arguments of `Views`; see `Views.from_mudata`."""
     mdata = open_mudata(data)
     layers = layers or {}
     cells = _unique(mdata.obs_names, "cells", "obs")
-    parts: dict[str, Any] = {"data": {}, "present": {}, "features": {}, "ids": cells}
+    arguments: dict[str, Any] = {"data": {}, "present": {}, "features": {}, "ids": cells}
     for name in _chosen(mdata, modalities, layers):
-        part = mdata.mod[name]
-        names = _unique(part.var_names, f"variables of modality {quoted(name)}", "var")
-        listed = _unique(part.obs_names, f"cells of modality {quoted(name)}", "obs")
-        counts = check_matrix(_raw(part, name, layers.get(name)), name, ids=listed, features=names)
-        parts["data"][name] = take_documents(counts, listed, cells.tolist())
-        parts["present"][name] = np.isin(cells.astype(str), listed.astype(str))
-        parts["features"][name] = names
-    return parts if label is None else parts | _labels(mdata.obs, label)
+        modality = mdata.mod[name]
+        names = _unique(modality.var_names, f"variables of modality {quoted(name)}", "var")
+        listed = _unique(modality.obs_names, f"cells of modality {quoted(name)}", "obs")
+        matrix = _counts_of(modality, name, layers.get(name))
+        counts = check_matrix(matrix, name, ids=listed, features=names)
+        arguments["data"][name] = take_documents(counts, listed, cells.tolist())
+        arguments["present"][name] = np.isin(cells.astype(str), listed.astype(str))
+        arguments["features"][name] = names
+    return arguments if label is None else arguments | _labels(mdata.obs, label)
 
 
 def open_mudata(data: Any) -> Any:
-    """The MuData object itself, or the one in a file."""
+    """Return a MuData object, read from a file if a path is given."""
     with _quiet():
         mudata = need("mudata", extra="scverse")
         if isinstance(data, str | os.PathLike):
@@ -96,7 +97,7 @@ def open_mudata(data: Any) -> Any:
 def _load(path: Path) -> Any:
     with need("h5py", extra="scverse").File(path, "r") as file:
         sizes: list[int] = []
-        # append gives None: anything else would end the walk
+        # append returns None; anything else would end the walk
         file.visititems(lambda _, item: sizes.append(getattr(item, "nbytes", 0)))
     check_room(sum(sizes))
     return need("mudata", extra="scverse").read_h5mu(path)
@@ -121,8 +122,8 @@ def _unique(names: Iterable[Any], what: str, axis: str) -> np.ndarray:
         raise ValueError(f"{error} In MuData: mdata.{axis}_names_make_unique().") from error
 
 
-def _raw(part: Any, name: str, layer: str | None) -> Any:
-    """The matrix of a modality, if it can be counts."""
+def _counts_of(part: Any, name: str, layer: str | None) -> Any:
+    """Return the matrix of a modality, if it can be counts."""
     if not hasattr(part, "layers") or part.layers is None:
         raise ValueError(f"Modality {quoted(name)} has modalities of its own; read them alone.")
     layers = list(part.layers)
@@ -145,7 +146,7 @@ def _listed(layers: Sequence[str]) -> str:
 
 
 def _labels(obs: Any, column: str) -> dict[str, Any]:
-    """Numbers as they are, anything else as categories; -1 where there is nothing."""
+    """Return integers unchanged, anything else as categories; -1 for missing values."""
     if column not in obs.columns:
         raise ValueError(f"obs has no column {quoted(column)}; it has {listing(obs.columns, 20)}.")
     values = obs[column]
@@ -171,20 +172,20 @@ def to_mudata(
 ) -> Any:
     """Write a fitted model's mixtures, labels and topics into multi-omics data.
 
-    Cells that the model was trained on, by their names, get the mixtures of training; if there is
-    any other cell, all are folded in.
+    Cells that the model was trained on, identified by name, get their mixtures of training; if
+    there is any other cell, all cells are folded in.
 
     Parameters
     ----------
     model : fitted model
     data : MuData, path of an .h5mu file, or Views
-        A MuData object is changed (unless it is a view of another: then a copy is).
+        A MuData object is changed in place, unless it is a view of another: then a copy is.
     path : path, default=None
-        Where to write an .h5mu file. It appears whole or not at all; an older one is replaced.
+        Where to write an .h5mu file, whole or not at all; an older file is replaced.
     key : str, default="coview"
-        Name of the results; see the head of this module.
+        Name of the results; see the docstring of this module.
     layers : dict modality -> layer, default=None
-        Where the counts are, if cells must be folded in.
+        Layers that hold the counts, used if cells must be folded in.
 
     Returns
     -------
@@ -217,7 +218,7 @@ def to_mudata(
 
 
 def _as_mudata(views: Views) -> Any:
-    """Views as modalities; a cell that lacks one is not listed in it."""
+    """Return views as modalities; a cell that lacks a view is not listed in it."""
     with _quiet():
         mudata, anndata = need("mudata", extra="scverse"), need("anndata", extra="scverse")
         pandas = need("pandas", extra="scverse")
@@ -247,7 +248,7 @@ def _shared(model: Any, mdata: Any) -> list[str]:
 def _results(
     model: Any, mdata: Any, layers: Mapping[str, str] | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mixtures (cells, topics) and labels of all cells, in their order."""
+    """Return mixtures (cells, topics) and labels of all cells, in their order."""
     shared = _shared(model, mdata)
     known = getattr(model, "doc_ids_", None)
     row_of = {} if known is None else {name: row for row, name in enumerate(known)}
@@ -257,12 +258,12 @@ def _results(
     from coview.views.container import Views
 
     used = {name: layer for name, layer in (layers or {}).items() if name in shared}
-    views = Views(**mudata_parts(mdata, shared, used))
+    views = Views(**read_mudata(mdata, shared, used))
     return np.asarray(model.predict_proba(views)), model.predict(views)
 
 
 def _topics(model: Any, part: Any, name: str) -> np.ndarray:
-    """p(w|z) for each variable of a modality (variables, topics); 0 where the model knows none."""
+    """Return p(w|z) of a modality (variables, topics); 0 for variables unknown to the model."""
     p_w_z, known = model.components_[name], model.feature_names_[name]
     if known is None:
         if p_w_z.shape[1] != part.n_vars:
@@ -277,7 +278,7 @@ def _topics(model: Any, part: Any, name: str) -> np.ndarray:
 
 
 def _as_categories(labels: np.ndarray, n_topics: int) -> Any:
-    """Topics are names there, not amounts: plots give each a color of its own."""
+    """Return topics as categories, so that plots give each its own color."""
     names = [str(topic) for topic in range(n_topics)]
     return need("pandas", extra="scverse").Categorical.from_codes(labels, names)
 
@@ -295,7 +296,7 @@ def _settings(model: Any) -> dict[str, Any]:
 
 
 def _write(mdata: Any, path: Path) -> None:
-    """Beside the target first, and moved into place when it is complete."""
+    """Write a file beside the target and move it into place when it is complete."""
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".coview-") as beside:

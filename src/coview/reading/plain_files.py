@@ -1,8 +1,7 @@
-"""Plain files: arrays, archives of arrays, lines of text; nothing a file claims is believed.
+"""Arrays, archives of arrays and lines of text from files that are not trusted.
 
-What a header claims is compared with what the file holds, and with the memory there is, before
-anything is allocated. Pickles are refused. Whatever is wrong becomes a ValueError that names the
-file.
+The claims of a header are compared with what the file holds, and with the available memory, before
+anything is allocated. Pickles are refused. Every error names the file.
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ import scipy.sparse as sp
 
 from coview.memory import available_memory
 
-MOST_DEFLATED = 1032  # bytes that one byte of a compressed file can become
-MANY_ROWS, ROWS_OF_ENTRY = 10_000_000, 100
+MOST_DEFLATED = 1032  # largest ratio of decompressed to compressed bytes
+MANY_ROWS, ROWS_OF_ENTRY = 10_000_000, 100  # limits of `check_rows`
 
 
 def read_file(path: Path, reader: Callable[[Path], Any]) -> Any:
-    """What the reader makes of a file; its troubles become errors that name the file."""
+    """Call a reader with a file; its errors become errors that name the file."""
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
     try:
         return reader(path)
     except MemoryError as error:
         raise MemoryError(f"Cannot read {path}: {error}") from error
-    except Exception as error:  # zip, zlib, header, encoding: damage has no one exception
+    except Exception as error:  # damage raises many kinds: zip, zlib, header, encoding
         reason = str(error).rstrip(".") or type(error).__name__
         raise ValueError(f"Cannot read {path}: {reason}.") from error
 
 
 def check_room(n_bytes: float) -> None:
-    """Refuse what would not fit into memory, before it is allocated."""
+    """Refuse data that would not fit into memory, before they are allocated."""
     left = available_memory()
     if left is not None and n_bytes > left:
         raise MemoryError(
@@ -46,9 +45,9 @@ def check_room(n_bytes: float) -> None:
 
 
 def check_rows(matrix: Any) -> Any:
-    """The sparse matrix, if its rows are not far more than its entries can be spread over.
+    """Return a sparse matrix, unless it claims far more rows than it has entries.
 
-    A few bytes can claim any number of rows, and each costs memory as soon as they are sorted.
+    A few bytes can claim any number of rows, and each row costs memory in a CSR.
     """
     rows, entries = matrix.shape[0], matrix.nnz
     if rows > MANY_ROWS and rows > ROWS_OF_ENTRY * entries:
@@ -60,7 +59,7 @@ def check_rows(matrix: Any) -> Any:
 
 
 def map_array(path: Path) -> np.ndarray:
-    """The array of an .npy file, left on disk.
+    """Map the array of an .npy file, which stays on disk.
 
     A header that claims more than the file holds is refused.
     """
@@ -68,19 +67,20 @@ def map_array(path: Path) -> np.ndarray:
 
 
 def load_array(path: Path) -> np.ndarray:
-    """The array of an .npy file, in memory."""
+    """Load the array of an .npy file into memory."""
     return np.array(map_array(path))
 
 
 def load_sparse(path: Path) -> Any:
-    """The matrix of an .npz file of scipy."""
-    with path.open("rb") as file:  # numpy leaves a damaged file open if it opened it itself
+    """Load the sparse matrix of an .npz file of scipy."""
+    # numpy would leave a damaged file open if it opened the file itself
+    with path.open("rb") as file:
         check_room(sum(_checked_size(file, name) for name in archive_headers(file)))
         return check_rows(sp.load_npz(file))
 
 
 def load_member(path: Path, name: str) -> np.ndarray:
-    """One array of an .npz file of numpy."""
+    """Load one array of an .npz file of numpy."""
     with path.open("rb") as file:
         check_room(_checked_size(file, name))
         with np.load(file, allow_pickle=False) as archive:
@@ -88,7 +88,7 @@ def load_member(path: Path, name: str) -> np.ndarray:
 
 
 def archive_headers(file: BinaryIO) -> dict[str, tuple[tuple[int, ...], np.dtype]]:
-    """Shape and type of each array that an archive claims to hold; nothing else is read."""
+    """Return shape and type of each array that an archive claims to hold, from the headers."""
     file.seek(0)
     with zipfile.ZipFile(file) as archive:
         names = [name for name in archive.namelist() if name.endswith(".npy")]
@@ -98,7 +98,7 @@ def archive_headers(file: BinaryIO) -> dict[str, tuple[tuple[int, ...], np.dtype
 
 
 def _checked_size(file: BinaryIO, name: str) -> int:
-    """Bytes of an array in an archive, if its header and the archive agree on them."""
+    """Return the bytes of an array in an archive, if its header and the archive agree."""
     file.seek(0)
     with zipfile.ZipFile(file) as archive:
         member = f"{name}.npy"
@@ -111,7 +111,7 @@ def _checked_size(file: BinaryIO, name: str) -> int:
 
 
 def _header(archive: zipfile.ZipFile, name: str) -> tuple[tuple[int, ...], np.dtype, int]:
-    """Shape, type and where the data of an array begin."""
+    """Return shape, type and the start of the data of an array."""
     with archive.open(name) as member:
         version = np.lib.format.read_magic(member)
         if version not in ((1, 0), (2, 0)):
@@ -127,15 +127,15 @@ def _header(archive: zipfile.ZipFile, name: str) -> tuple[tuple[int, ...], np.dt
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a UTF-8 text, compressed if the name ends in .gz."""
+    """Return the lines of a UTF-8 text, which is decompressed if its name ends in .gz."""
     data = _decompressed(path) if path.suffix == ".gz" else path.read_bytes()
     text = data.decode("utf-8")
-    # not splitlines, which also breaks at characters that a name may hold
+    # not splitlines, which also splits at characters that a name may hold
     return text.removesuffix("\n").replace("\r\n", "\n").removesuffix("\r").split("\n")
 
 
 def _decompressed(path: Path) -> bytes:
-    """Read in pieces: a few kilobytes may unfold into more than there is memory."""
+    """Decompress in pieces: a few kilobytes may become more than fits into memory."""
     pieces, size = [], 0
     with gzip.open(path, "rb") as file:
         while piece := file.read(1 << 24):

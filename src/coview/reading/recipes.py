@@ -1,15 +1,13 @@
-"""Recipes: how raw things (texts, lists of tokens, pictures) become the counts of a view.
+"""Recipes: how raw documents (texts, lists of tokens, pictures) become the counts of a view.
 
-A recipe is kept with the views made by it and with every model fitted to them, so that new raw
-documents can be read in the same way later. It is data, not code: settings that JSON can hold and
-plain arrays; its vocabulary is the names of the view's features.
-
-Recipes on disk, beside the counts they made: settings as JSON, arrays as .npy; no code.
+A recipe is kept with the views that it made and with every model fitted to them, so that new raw
+documents can be read in the same way later. It is data, not code: settings for JSON, and arrays.
+On disk it is beside the counts that it made:
 
     recipe_<view>.json          {"version": 1, "kind": ..., "settings": {...}, "arrays": [...]}
     recipe_<view>_<array>.npy   one for each array
 
-The vocabulary of a recipe is the names of the view's features, which are stored once.
+The vocabulary of a recipe is the feature names of the view, which are stored once.
 """
 
 from __future__ import annotations
@@ -25,37 +23,35 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.reading.plain_files import load_array, read_file
-from coview.views.checks import check_names
-from coview.views.matrix_checks import DataWarning
+from coview.views.checks import DataWarning, check_names
 from coview.wording import listing, quoted
 
 
 @runtime_checkable
 class Recipe(Protocol):
-    """What a view needs to read raw documents.
+    """How raw documents become the counts of a view.
 
     Attributes
     ----------
     kind : str
         Its name in `RECIPES`.
     source : str
-        The raw column it reads: several views may be made from one (a picture's words and its
-        colors).
+        The raw column that it reads. Several views may be made from one column, such as the visual
+        words and the colors of pictures.
     """
 
     kind: ClassVar[str]
     source: str
 
     def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
-        """The counts of raw items (documents, features), and which of them are there.
+        """Return counts of raw items (documents, features), and which items are present.
 
-        A missing item (None, NaN, an empty text) is an absent view: its row is empty and its
-        mark False. An item that is there but has no known feature has an empty row and the mark
-        True.
+        A missing item (None, NaN, an empty text) has an empty row and is not present. An item
+        without a known feature has an empty row and is present.
         """
 
     def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Settings for JSON, and arrays; without the vocabulary.
+        """Return settings for JSON, and arrays; without the vocabulary.
 
         Raises ValueError if the recipe holds code (a user's own function).
         """
@@ -64,7 +60,7 @@ class Recipe(Protocol):
     def from_data(
         cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
     ) -> Recipe:
-        """What `as_data` gave, together with the names of the view's features."""
+        """Return the recipe that `as_data` described, with the feature names of the view."""
 
 
 RECIPES = {
@@ -77,7 +73,7 @@ RECIPES = {
 
 
 def recipe_class(kind: str) -> Any:
-    """The class of a recipe by its kind; ValueError for a kind that is not ours."""
+    """Return the class of a recipe by its kind; ValueError for an unknown kind."""
     if kind not in RECIPES:
         raise ValueError(f"There is no recipe {quoted(kind)}; known are {listing(RECIPES)}.")
     module, name = RECIPES[kind]
@@ -85,7 +81,7 @@ def recipe_class(kind: str) -> Any:
 
 
 def is_missing(item: Any) -> bool:
-    """Whether a raw cell is empty: None, NaN or NA, a text without a visible character, no path.
+    """Return whether a raw cell is missing: None, NaN, NA, or a text without visible characters.
 
     >>> [is_missing(item) for item in (None, float("nan"), "  ", "", "text", ["a"], [])]
     [True, True, True, True, False, False, False]
@@ -100,7 +96,7 @@ def is_missing(item: Any) -> bool:
 
 
 def is_raw(X: Any) -> bool:
-    """Whether these are lists of raw documents rather than matrices.
+    """Return whether X holds lists of raw documents rather than matrices.
 
     >>> is_raw({"en": ["a text", None]}), is_raw({"en": [[1, 2]]}), is_raw({"tags": [["a", "b"]]})
     (True, False, True)
@@ -116,8 +112,21 @@ def _is_raw_item(item: Any) -> bool:
     return isinstance(item, str | PurePath)
 
 
-def read_raw(recipes: Mapping[str, Recipe | None], raw: Mapping[str, Iterable[Any]]) -> dict:
-    """Raw columns as keyword arguments of `Views`: every view whose recipe reads one of them."""
+def read_raw(
+    recipes: Mapping[str, Recipe | None], raw: Mapping[str, Iterable[Any]]
+) -> dict[str, Any]:
+    """Read raw columns by the recipes of views, as keyword arguments of `Views`.
+
+    Parameters
+    ----------
+    recipes : dict view -> Recipe or None
+    raw : dict column -> iterable of raw documents
+
+    Returns
+    -------
+    dict
+        "data" and "present" of every view whose recipe reads one of the columns.
+    """
     columns = {name: _column(name, items) for name, items in raw.items()}
     known = {recipe.source for recipe in recipes.values() if recipe is not None}
     unknown = [name for name in columns if name not in known]
@@ -140,14 +149,13 @@ def _column(name: str, items: Any) -> list[Any]:
     return list(items)
 
 
-# -- recipe files ----------------------------------------------------------------------------------
-
+# -- files ----------------------------------------------------------------------------------------
 
 VERSION = 1
 
 
 def write_recipe(folder: Path, view: str, recipe: Recipe) -> None:
-    """Write the files of one recipe; one that holds code is left out, with a warning."""
+    """Write the files of one recipe; a recipe that holds code is not saved, with a warning."""
     try:
         settings, arrays = recipe.as_data()
     except ValueError as error:
@@ -157,7 +165,7 @@ def write_recipe(folder: Path, view: str, recipe: Recipe) -> None:
         )
         return
     for name, array in arrays.items():
-        if not name.isalnum():  # the last underscore of a file name parts view and array
+        if not name.isalnum():  # the last underscore of a file name separates view and array
             raise ValueError(f"An array of a recipe cannot be called {quoted(name)}.")
         np.save(folder / f"recipe_{view}_{name}.npy", array, allow_pickle=False)
     contents = {
@@ -171,7 +179,7 @@ def write_recipe(folder: Path, view: str, recipe: Recipe) -> None:
 
 
 def read_recipes(folder: Path, features: Mapping[str, list[str] | None]) -> dict[str, Recipe]:
-    """The recipes of those views that have one we know."""
+    """Return the recipes of those views that have one of a known kind."""
     found = {view: _read_recipe(folder, view, names) for view, names in features.items()}
     return {view: recipe for view, recipe in found.items() if recipe is not None}
 
@@ -181,10 +189,10 @@ def _read_recipe(folder: Path, view: str, names: list[str] | None) -> Recipe | N
     if not path.exists():
         return None
     contents = read_file(path, _load_json)
-    trouble = _trouble(contents, names)
-    if trouble is not None:
+    reason = _unusable_reason(contents, names)
+    if reason is not None:
         _warn(
-            f"{path} is left out: {trouble}. The counts of view {quoted(view)} are read, but new "
+            f"{path} is left out: {reason}. The counts of view {quoted(view)} are read, but new "
             "raw documents cannot be."
         )
         return None
@@ -208,8 +216,8 @@ def _load_json(path: Path) -> dict[str, Any]:
     return contents
 
 
-def _trouble(contents: dict[str, Any], names: list[str] | None) -> str | None:
-    """Why a sound recipe cannot be used here."""
+def _unusable_reason(contents: dict[str, Any], names: list[str] | None) -> str | None:
+    """Return why an undamaged recipe cannot be used here, or None."""
     if contents["version"] > VERSION:
         return f"it was written by a newer version of coview (version {contents['version']})"
     if contents["kind"] not in RECIPES:

@@ -1,4 +1,7 @@
-"""Files of rows with named columns, read row by row: CSV, TSV, JSON Lines and Parquet."""
+"""Tables read row by row: CSV, TSV, JSON Lines and Parquet files, and DataFrames.
+
+Each kind of table is a `RowSource`; `open_table` chooses the kind of a file by its suffix.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from coview.extras import need
-from coview.wording import listing, place, plural, quoted, show
+from coview.views.named_matrices import index_ids, read_named_matrix
+from coview.wording import listing, location, plural, printable, quoted
 
 Progress = Callable[[int, int], None]
 Row = tuple[int, tuple[Any, ...]]
@@ -25,8 +29,8 @@ Row = tuple[int, tuple[Any, ...]]
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 PARQUET = (".parquet", ".pq")
-STEP = 1000  # rows between two reports of progress
-SAMPLE = 100  # rows that are looked at to find out what is in a table
+STEP = 1000  # rows in a batch, and between two reports of progress
+SAMPLE = 100  # rows that are inspected to find out what is in a table
 
 
 class RowSource(Protocol):
@@ -40,18 +44,18 @@ class RowSource(Protocol):
 
     name: str
 
-    def place(self, number: int) -> str:
-        """Where the row with this number is, for the messages."""
+    def location(self, number: int) -> str:
+        """Return where the row with this number is, for the messages."""
 
     def columns(self, sample: int | None = SAMPLE) -> list[str]:
-        """Names of the columns; where rows differ, those of the first few, or of all."""
+        """Return the names of the columns; if rows differ, those of the first `sample` rows."""
 
     def rows(self, columns: Sequence[str]) -> Iterator[Row]:
-        """Number and cells of one row after the other; None is a missing cell."""
+        """Yield number and cells of each row; None is a missing cell."""
 
 
 def line_of(number: int) -> str:
-    """Where a row of a text file is: lines are counted from 1, as editors do."""
+    """Return where a row of a text file is; lines are counted from 1, as in editors."""
     return f"line {number:,}"
 
 
@@ -63,21 +67,25 @@ def open_table(
     quotechar: str | None = '"',
     on_bytes: Progress | None = None,
 ) -> RowSource:
-    """A table by the suffix of its file; with `.gz` after it, it is unpacked while it is read.
+    """Open a table of the kind that its suffix says; ``.gz`` files are decompressed on the fly.
 
     Parameters
     ----------
     path : path
-        `.csv`, `.tsv`, `.tab`, `.jsonl`, `.ndjson`, `.json` (one object a line), `.parquet`,
-        `.pq`; with `delimiter`, any other suffix is a table of that kind, too.
+        ``.csv``, ``.tsv``, ``.tab``, ``.jsonl``, ``.ndjson``, ``.json`` (one object per line),
+        ``.parquet``, ``.pq``. With `delimiter`, any other suffix is accepted for a text file.
     encoding : str, default="utf-8"
-        Of text files; a byte order mark is skipped.
+        Encoding of text files; a byte order mark is skipped.
     delimiter : str, default=None
-        What parts cells; None: comma or tab, by the suffix.
+        Character between cells; None: comma or tab, by the suffix.
     quotechar : str or None, default='"'
-        What cells with delimiters or line ends are quoted by; None: quotes are plain characters.
+        Quotes around cells with delimiters or line breaks; None: quotes are plain characters.
     on_bytes : callable, default=None
-        Is told bytes read and bytes in all from time to time.
+        Called from time to time as ``on_bytes(bytes_read, bytes_in_all)``.
+
+    Returns
+    -------
+    RowSource
     """
     path = Path(path)
     if not path.is_file():
@@ -85,10 +93,10 @@ def open_table(
         raise FileNotFoundError(f"Expected a file of rows at {path}; {found}.")
     suffix = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
     if suffix in PARQUET and path.suffix != ".gz":
-        return ParquetFile(path, on_bytes)
+        return ParquetRows(path, on_bytes)
     file = TextFile(path, encoding, on_bytes)
     if suffix in JSON_LINES and delimiter is None:
-        return JsonLines(file)
+        return JsonRows(file)
     if delimiter is None and suffix not in DELIMITERS:
         known = [*DELIMITERS, *JSON_LINES, *PARQUET]
         raise ValueError(
@@ -101,7 +109,7 @@ def open_table(
 
 
 def check_columns(wanted: Sequence[str], source: RowSource) -> None:
-    """Refuse columns that are not there."""
+    """Refuse columns that the table does not have."""
     columns = source.columns()
     if not set(wanted) <= set(columns):
         columns = source.columns(sample=None)
@@ -111,7 +119,7 @@ def check_columns(wanted: Sequence[str], source: RowSource) -> None:
 
 
 def unknown_column(name: str, columns: Sequence[str], source: str) -> str:
-    """What to say about a column that is not there."""
+    """Word the error for a column that does not exist."""
     close = get_close_matches(str(name), columns, n=1)
     advice = f" Did you mean {quoted(close[0])}?" if close else ""
     if len(columns) == 1:
@@ -121,7 +129,7 @@ def unknown_column(name: str, columns: Sequence[str], source: str) -> str:
 
 
 def text_columns(source: RowSource) -> list[str]:
-    """Columns that look like text: most of the first cells that are filled have three words."""
+    """Return columns that look like text: most of their first cells have three words or more."""
     columns = source.columns()
     rows = [cells for _, cells in islice(source.rows(columns), SAMPLE)]
     return [name for c, name in enumerate(columns) if _is_prose([row[c] for row in rows])]
@@ -137,7 +145,7 @@ def _is_prose(cells: Sequence[Any]) -> bool:
 
 
 class TextFile:
-    """A file of text lines, perhaps packed, whose errors say the line."""
+    """A text file, perhaps compressed, whose errors name the line."""
 
     def __init__(self, path: Path, encoding: str, on_bytes: Progress | None = None) -> None:
         self.path, self._on_bytes = path, on_bytes
@@ -145,15 +153,15 @@ class TextFile:
             codecs.lookup(encoding)
         except LookupError as error:
             raise ValueError(f"There is no encoding {quoted(encoding)}.") from error
-        # both forms of utf-8 are read alike, and a mark at the start is no part of the first name
+        # a byte order mark at the start is no part of the first column's name
         self.encoding = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
         self._size = path.stat().st_size
 
     @contextmanager
     def lines(self, newline: str) -> Iterator[Iterator[str]]:
-        """Its lines, for as long as the file is open."""
+        """Open the file and yield an iterator over its lines."""
         try:
-            with self.path.open("rb") as raw, self._unpacked(raw) as binary:
+            with self.path.open("rb") as raw, self._decompressed(raw) as binary:
                 text = io.TextIOWrapper(binary, encoding=self.encoding, newline=newline)
                 yield text if self._on_bytes is None else self._reported(text, raw)
         except UnicodeError as error:
@@ -161,11 +169,11 @@ class TextFile:
         except (gzip.BadGzipFile, zlib.error, EOFError) as error:
             raise ValueError(f"{self.path} cannot be unpacked: {error}.") from error
 
-    def _unpacked(self, raw: Any) -> Any:
+    def _decompressed(self, raw: Any) -> Any:
         return gzip.GzipFile(fileobj=raw) if self.path.suffix == ".gz" else raw
 
     def _reported(self, text: io.TextIOWrapper, raw: Any) -> Iterator[str]:
-        """The lines; reports how far the file is read."""
+        """Yield the lines and report how far the file is read."""
         assert self._on_bytes is not None
         for number, line in enumerate(text):
             if number % STEP == 0:
@@ -174,11 +182,15 @@ class TextFile:
         self._on_bytes(self._size, self._size)
 
     def _undecodable(self, error: UnicodeError) -> str:
-        """Which line cannot be decoded; the file is read once more to find out."""
+        """Word the error for a line that cannot be decoded; the file is read again to find it."""
         found = next(self._bad_lines(), None)
         where = f"line {found[0]:,}" if found else "some line"
         what = found[1] if found else error
-        advice = 'encoding="utf-16"' if self._starts_wide() else 'encoding="cp1252" or "latin-1"'
+        advice = (
+            'encoding="utf-16"'
+            if self._starts_with_utf16_mark()
+            else 'encoding="cp1252" or "latin-1"'
+        )
         return (
             f"{self.path}, {where}: not text in the encoding {self.encoding} ({what}). Give the "
             f"right one, for example {advice}."
@@ -186,50 +198,50 @@ class TextFile:
 
     def _bad_lines(self) -> Iterator[tuple[int, UnicodeError]]:
         if self.encoding.lower().startswith(("utf-16", "utf16", "utf-32", "utf32")):
-            return  # a byte of a character may look like the end of a line
-        with self.path.open("rb") as raw, self._unpacked(raw) as binary:
+            return  # part of a character may look like a line break
+        with self.path.open("rb") as raw, self._decompressed(raw) as binary:
             for number, line in enumerate(binary, 1):
                 try:
                     line.decode(self.encoding)
                 except UnicodeError as error:
                     yield number, error
 
-    def _starts_wide(self) -> bool:
-        with self.path.open("rb") as raw, self._unpacked(raw) as binary:
+    def _starts_with_utf16_mark(self) -> bool:
+        with self.path.open("rb") as raw, self._decompressed(raw) as binary:
             return binary.read(2) in (b"\xff\xfe", b"\xfe\xff")
 
 
-# -- CSV and its kin ------------------------------------------------------------------------------
+# -- CSV and TSV ----------------------------------------------------------------------------------
 
 
 class DelimitedRows:
-    """A table whose first row names the columns."""
+    """The rows of a CSV or TSV file, whose first row names the columns."""
 
-    place = staticmethod(line_of)
+    location = staticmethod(line_of)
 
     def __init__(self, file: TextFile, delimiter: str, quotechar: str | None) -> None:
         self.name, self._file = str(file.path), file
         quoting = csv.QUOTE_MINIMAL if quotechar else csv.QUOTE_NONE
-        # strict: a quote that is never closed would make one cell of the rest of the file
+        # strict: else a quote that is never closed would turn the rest of the file into one cell
         self._format: dict[str, Any] = {"delimiter": delimiter, "quoting": quoting, "strict": True}
         if quotechar:
             self._format["quotechar"] = quotechar
         csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
 
     def columns(self, sample: int | None = SAMPLE) -> list[str]:
-        """Names of the columns."""
+        """Return the names of the columns."""
         with self._file.lines(newline="") as lines:
             return self._header(self._records(lines))
 
     def rows(self, columns: Sequence[str]) -> Iterator[Row]:
-        """Line and cells of one row after the other."""
+        """Yield line and cells of each row."""
         with self._file.lines(newline="") as lines:
             records = self._records(lines)
             header = self._header(records)
             chosen = [header.index(name) for name in columns]
             for line, cells in records:
                 if len(cells) != len(header):
-                    raise ValueError(self._ragged(line, cells, header))
+                    raise ValueError(self._width_error(line, cells, header))
                 yield line, tuple([cells[column] for column in chosen])
 
     def _header(self, records: Iterator[tuple[int, list[str]]]) -> list[str]:
@@ -245,7 +257,7 @@ class DelimitedRows:
         return header
 
     def _records(self, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-        """Rows with the line they begin at; blank lines are no rows."""
+        """Yield rows with the line they begin at; blank lines are skipped."""
         reader = csv.reader(lines, **self._format)
         start = 1
         try:
@@ -259,7 +271,7 @@ class DelimitedRows:
                 "quotes in it, or give quotechar=None if quotes are plain characters here."
             ) from error
 
-    def _ragged(self, line: int, cells: list[str], header: list[str]) -> str:
+    def _width_error(self, line: int, cells: list[str], header: list[str]) -> str:
         return (
             f"{self.name}, line {line:,}: {plural(len(cells), 'cell')}, but the first row names "
             f"{plural(len(header), 'column')} ({listing(header)}). Quote cells that hold "
@@ -270,16 +282,19 @@ class DelimitedRows:
 # -- JSON Lines -----------------------------------------------------------------------------------
 
 
-class JsonLines:
-    """One object a line; a key that an object lacks is a missing cell."""
+_ONE_OBJECT = "expected one whole JSON object, as in every line of a JSON Lines file "
 
-    place = staticmethod(line_of)
+
+class JsonRows:
+    """The objects of a JSON Lines file; a key that an object lacks is a missing cell."""
+
+    location = staticmethod(line_of)
 
     def __init__(self, file: TextFile) -> None:
         self.name, self._file = str(file.path), file
 
     def columns(self, sample: int | None = SAMPLE) -> list[str]:
-        """The keys of the objects, in the order in which they first come."""
+        """Return the keys of the objects, in order of first appearance."""
         keys: dict[str, None] = {}
         with self._file.lines(newline="\n") as lines:
             for _, record in islice(self._records(lines), sample):
@@ -287,7 +302,7 @@ class JsonLines:
         return list(keys)
 
     def rows(self, columns: Sequence[str]) -> Iterator[Row]:
-        """Line and cells of one object after the other."""
+        """Yield line and cells of each object."""
         with self._file.lines(newline="\n") as lines:
             for line, record in self._records(lines):
                 yield line, tuple([record.get(name) for name in columns])
@@ -299,16 +314,15 @@ class JsonLines:
             try:
                 record = json.loads(line, parse_constant=_refuse_constant)
             except (ValueError, RecursionError) as error:
-                raise ValueError(f"{self.name}, line {number:,}: {_one_line}({error}).") from error
+                raise ValueError(
+                    f"{self.name}, line {number:,}: {_ONE_OBJECT}({error})."
+                ) from error
             if not isinstance(record, dict):
                 raise ValueError(
-                    f"{self.name}, line {number:,}: {_one_line}(found {type(record).__name__} "
-                    f"{show(line.strip(), 20)})."
+                    f"{self.name}, line {number:,}: {_ONE_OBJECT}(found {type(record).__name__} "
+                    f"{printable(line.strip(), 20)})."
                 )
             yield number, record
-
-
-_one_line = "expected one whole JSON object, as in every line of a JSON Lines file "
 
 
 def _refuse_constant(name: str) -> None:
@@ -318,22 +332,22 @@ def _refuse_constant(name: str) -> None:
 # -- Parquet --------------------------------------------------------------------------------------
 
 
-class ParquetFile:
-    """A Parquet file, read a batch of rows at a time."""
+class ParquetRows:
+    """The rows of a Parquet file, read in batches."""
 
-    place = staticmethod(place)
+    location = staticmethod(location)
 
     def __init__(self, path: Path, on_bytes: Progress | None = None) -> None:
         self.name, self._path, self._on_bytes = str(path), path, on_bytes
         self._parquet = need("pyarrow.parquet", extra="parquet")
 
     def columns(self, sample: int | None = SAMPLE) -> list[str]:
-        """Names of the columns."""
+        """Return the names of the columns."""
         with self._open() as file:
             return list(file.schema_arrow.names)
 
     def rows(self, columns: Sequence[str]) -> Iterator[Row]:
-        """Number and cells of one row after the other."""
+        """Yield number (from 0) and cells of each row."""
         done = 0
         with self._open() as file:
             total = file.metadata.num_rows
@@ -356,3 +370,55 @@ class ParquetFile:
         if self._on_bytes is not None:
             size = self._path.stat().st_size
             self._on_bytes(size * done // total, size)
+
+
+# -- DataFrames -----------------------------------------------------------------------------------
+
+
+class FrameRows:
+    """The rows of a DataFrame of pandas, polars or pyarrow.
+
+    Attributes
+    ----------
+    ids : list of str or None
+        The index of a pandas frame, unless it only numbers the rows.
+    """
+
+    location = staticmethod(location)
+    name = "The frame"
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = _loaded(frame)
+        self.ids = index_ids(self._frame.to_native())
+
+    def columns(self, sample: int | None = SAMPLE) -> list[str]:
+        """Return the names of the columns."""
+        return list(self._frame.columns)
+
+    def rows(self, columns: Sequence[str]) -> Iterator[Row]:
+        """Yield number (from 0) and cells of each row."""
+        chosen = [self._frame[name] for name in columns]
+        for start in range(0, len(self._frame), STEP):
+            cells = (column[start : start + STEP].to_list() for column in chosen)
+            yield from enumerate(zip(*cells, strict=True), start)
+
+    def matrix(self, columns: Sequence[str], view: str) -> Any:
+        """Return some columns as one matrix; `view` is for the messages."""
+        frame = self._frame.select(list(columns))
+        native = frame.to_native()
+        # tables of pyarrow have no names that a matrix needs
+        named = hasattr(native, "to_numpy") and hasattr(native, "columns")
+        return read_named_matrix(native, view).matrix if named else frame.to_numpy()
+
+
+def _loaded(frame: Any) -> Any:
+    import narwhals.stable.v1 as nw
+
+    try:
+        read = nw.from_native(frame)
+    except TypeError as error:
+        raise TypeError(
+            "Expected a DataFrame of pandas or polars or a table of pyarrow, found "
+            f"{type(frame).__name__}."
+        ) from error
+    return read.collect() if isinstance(read, nw.LazyFrame) else read

@@ -1,6 +1,8 @@
-"""Views of texts and of lists of tokens: how they are made, and the recipes that read new ones.
+"""Texts and lists of tokens as counts: options, readers of columns, and recipes.
 
-What can be said about how texts become counts, and what is done where nothing is said.
+`TextOptions` say how texts are counted. `TextColumn` and `TokensColumn` count one cell after the
+other and give a `CountedView`, with the recipe (`TextRecipe`, `TokensRecipe`) that reads new
+documents in the same way.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from coview.reading.counting import Limits, TermCounter, expand_rows
+from coview.reading.counting import TermCounter, VocabularyLimits, expand_rows
 from coview.reading.recipes import Recipe, is_missing
 from coview.reading.vectorizers import (
     check_limits,
@@ -37,13 +39,12 @@ from coview.reading.words import (
     stop_words,
     unspaced_share,
 )
-from coview.views.checks import check_known
-from coview.views.matrix_checks import DataWarning
-from coview.wording import listing, place, plural, quoted, show
+from coview.views.checks import DataWarning, check_known
+from coview.wording import listing, location, plural, printable, quoted
 
 
 class CountedView(NamedTuple):
-    """A view made from raw documents."""
+    """A view that was counted from raw documents."""
 
     matrix: sp.csr_array
     features: np.ndarray
@@ -55,22 +56,22 @@ class CountedView(NamedTuple):
 
 
 def text_cell(cell: Any) -> str | None:
-    """A text, or None if there is none."""
+    """Return the text of a cell, or None if it is missing."""
     if isinstance(cell, str) and cell and not cell.isspace():
         return cell
     if is_missing(cell):
         return None
     raise TypeError(
-        f"Expected a text, found {type(cell).__name__} ({show(repr(cell))}). Convert it to text, "
-        "or give lists of tokens as tokens."
+        f"Expected a text, found {type(cell).__name__} ({printable(repr(cell))}). Convert it to "
+        "text, or give lists of tokens as tokens."
     )
 
 
 def token_cell(cell: Any, separator: str | None = None) -> list[str] | None:
-    """The tokens of a cell, or None if there is none.
+    """Return the tokens of a cell, or None if it is missing.
 
-    A list is taken as it is. A text is a list in JSON if it can be read so, and parted otherwise
-    at the separator: white space if that is None.
+    A list is used unchanged. A text is split at the separator; without one, it is read as a list
+    in JSON if it is one, and split at white space otherwise.
 
     >>> token_cell("b a"), token_cell('["b", "a c"]'), token_cell("b; a c", ";"), token_cell("")
     (['b', 'a'], ['b', 'a c'], ['b', 'a c'], None)
@@ -101,7 +102,9 @@ def _token(token: Any) -> str:
         return str(token).strip()
     if isinstance(token, int | np.integer) and not isinstance(token, bool):
         return str(token)
-    raise TypeError(f"A token must be a text, found {type(token).__name__} ({show(repr(token))}).")
+    raise TypeError(
+        f"A token must be a text, found {type(token).__name__} ({printable(repr(token))})."
+    )
 
 
 # -- recipes --------------------------------------------------------------------------------------
@@ -109,14 +112,14 @@ def _token(token: Any) -> str:
 
 @dataclass(eq=False, repr=False)
 class TextRecipe:
-    """How texts become counts of terms.
+    """How the texts of a view become counts of terms.
 
     Attributes
     ----------
     source : str
         The column of raw texts.
     vectorizer : CountVectorizer or TfidfVectorizer
-        How a text is split; not fitted, since the terms are kept here.
+        Splits a text into terms; not fitted, because the terms are kept here.
     terms : array of str of shape (n_terms,)
     tfidf : fitted TfidfTransformer or None
     """
@@ -132,7 +135,7 @@ class TextRecipe:
         return f"<TextRecipe: {plural(len(self.terms), 'term')} of {quoted(self.source)} by {how}>"
 
     def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
-        """The counts (documents, terms) of texts, and which of them are there."""
+        """Return counts (documents, terms) of texts, and which of them are not missing."""
         analyze = self.vectorizer.build_analyzer()
         counter = TermCounter(analyze, self.terms)
         matrix = _count(items, text_cell, counter, self.source, self.vectorizer.binary)
@@ -140,16 +143,17 @@ class TextRecipe:
         return expand_rows(weighted, counter.present), counter.present
 
     def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Settings for JSON, and arrays; ValueError if the vectorizer holds a function."""
+        """Return settings for JSON, and arrays; ValueError if the vectorizer holds a function."""
         settings = {"source": self.source, **vectorizer_data(self.vectorizer)}
-        idf = getattr(self.tfidf, "idf_", None)
-        return settings, {} if idf is None else {"idf": idf}
+        if self.tfidf is None or not self.tfidf.use_idf:
+            return settings, {}
+        return settings, {"idf": self.tfidf.idf_}
 
     @classmethod
     def from_data(
         cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
     ) -> TextRecipe:
-        """What `as_data` gave, with the terms."""
+        """Return the recipe that `as_data` described, with the terms."""
         vectorizer = vectorizer_from_data(settings)
         tfidf = restored_tfidf(vectorizer, arrays.get("idf"), len(features))
         return cls(str(settings["source"]), vectorizer, features, tfidf)
@@ -157,7 +161,7 @@ class TextRecipe:
 
 @dataclass(eq=False, repr=False)
 class TokensRecipe:
-    """How lists of tokens become counts.
+    """How the lists of tokens of a view become counts.
 
     Attributes
     ----------
@@ -165,7 +169,7 @@ class TokensRecipe:
         The column of lists.
     terms : array of str of shape (n_terms,)
     separator : str or None
-        What parts the tokens of a cell that is one text; None: white space.
+        What separates the tokens of a cell that is one text; None: white space.
     """
 
     kind: ClassVar[str] = "tokens"
@@ -177,21 +181,21 @@ class TokensRecipe:
         return f"<TokensRecipe: {plural(len(self.terms), 'term')} of {quoted(self.source)}>"
 
     def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
-        """The counts (documents, terms) of lists of tokens, and which of them are there."""
+        """Return counts (documents, terms) of lists, and which of them are not missing."""
         cell = partial(token_cell, separator=self.separator)
-        counter = TermCounter(_as_is, self.terms)
+        counter = TermCounter(_unchanged, self.terms)
         matrix = _count(items, cell, counter, self.source)
         return expand_rows(matrix, counter.present), counter.present
 
     def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Settings for JSON, and no arrays."""
+        """Return settings for JSON, and no arrays."""
         return {"source": self.source, "separator": self.separator}, {}
 
     @classmethod
     def from_data(
         cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
     ) -> TokensRecipe:
-        """What `as_data` gave, with the terms."""
+        """Return the recipe that `as_data` described, with the terms."""
         return cls(str(settings["source"]), features, settings.get("separator"))
 
 
@@ -202,33 +206,33 @@ def _count(
     source: str,
     binary: bool = False,
 ) -> sp.csr_array:
-    """Counts of known terms in the items that are there."""
+    """Return counts of known terms in the items that are not missing."""
     for row, item in enumerate(items):
         try:
             counter.add(cell(item))
         except (TypeError, ValueError) as error:
-            raise type(error)(f"In {quoted(source)}, {place(row)}: {error}") from error
-    return counter.finish(source, Limits(binary=binary)).matrix
+            raise type(error)(f"In {quoted(source)}, {location(row)}: {error}") from error
+    return counter.finish(source, VocabularyLimits(binary=binary)).matrix
 
 
-def _as_is(tokens: list[str]) -> list[str]:
+def _unchanged(tokens: list[str]) -> list[str]:
     return tokens
 
 
 def _weighted(
     matrix: sp.csr_array, tfidf: TfidfTransformer | None, vectorizer: CountVectorizer
 ) -> sp.csr_array:
-    """What the vectorizer makes of the counts."""
+    """Return the weights that the vectorizer gives to counts."""
     if tfidf is None or not matrix.shape[0]:
         return matrix
     return sp.csr_array(tfidf.transform(matrix.astype(vectorizer.dtype), copy=False))
 
 
-# -- views in the making --------------------------------------------------------------------------
+# -- readers of columns ---------------------------------------------------------------------------
 
 
-class TextView:
-    """A view that is being made from texts, one cell after the other."""
+class TextColumn:
+    """Count the texts of a column, one cell after the other."""
 
     def __init__(self, view: str, source: str, options: TextOptions) -> None:
         self._view, self._source, self._options = view, source, options
@@ -239,11 +243,11 @@ class TextView:
         self._counter = TermCounter(analyze, self._given, inspect)
 
     def add(self, cell: Any) -> None:
-        """One more document."""
+        """Count the cell of one more document."""
         self._counter.add(text_cell(cell))
 
     def finish(self) -> CountedView:
-        """The view, when all documents are read."""
+        """Return the view, when all documents are read."""
         present = self._counter.present
         if not self._options.has_vectorizer(self._view):
             self._vectorizer.set_params(**self._options.limits(int(present.sum())))
@@ -258,29 +262,29 @@ class TextView:
     def _check_spaces(self, terms: Sequence[str], counts: np.ndarray) -> None:
         if unspaced_share(terms, counts) > 0.5:
             raise ValueError(
-                f"View {quoted(self._view)} is mostly in a script that does not part words by "
+                f"View {quoted(self._view)} is mostly in a script that does not separate words by "
                 "spaces (Thai, Lao, Khmer, Burmese or Tibetan). Segment it into words and give "
                 "lists of tokens, or count pieces of text: "
                 'vectorizer=CountVectorizer(analyzer="char", ngram_range=(2, 3)).'
             )
 
 
-class TokensView:
-    """A view that is being made from lists of tokens, one cell after the other."""
+class TokensColumn:
+    """Count the lists of tokens of a column, one cell after the other."""
 
     def __init__(
         self, view: str, source: str, options: TextOptions, separator: str | None = None
     ) -> None:
         self._view, self._source, self._options = view, source, options
         self._separator = separator
-        self._counter = TermCounter(_as_is)
+        self._counter = TermCounter(_unchanged)
 
     def add(self, cell: Any) -> None:
-        """One more document."""
+        """Count the cell of one more document."""
         self._counter.add(token_cell(cell, self._separator))
 
     def finish(self) -> CountedView:
-        """The view, when all documents are read."""
+        """Return the view, when all documents are read."""
         present = self._counter.present
         limits = self._options.token_limits(int(present.sum()))
         matrix, terms = self._counter.finish(self._view, limits)
@@ -288,16 +292,15 @@ class TokensView:
         return CountedView(expand_rows(matrix, present), terms, present, recipe)
 
 
-# -- text options ----------------------------------------------------------------------------------
+# -- options --------------------------------------------------------------------------------------
 
-
-FEW = 50  # documents, from which on a term must be in two of them
-VERY_FEW = 10  # documents, from which on a term must not be in more than half of them
+FEW = 50  # from so many documents on, a term must be in two of them
+VERY_FEW = 10  # from so many documents on, a term may not be in more than half of them
 
 
 @dataclass(frozen=True)
 class TextOptions:
-    """The options of `Views.from_texts`, which explains them."""
+    """How texts are counted: the options of `Views.from_texts`, where they are explained."""
 
     vectorizer: Any = None
     languages: Any = "auto"
@@ -308,7 +311,7 @@ class TextOptions:
     ngram_range: tuple[int, int] = (1, 1)
 
     def check(self, texts: Iterable[str], tokens: Iterable[str] = ()) -> None:
-        """Refuse what has no meaning, or none for these views of texts and of tokens."""
+        """Refuse options that are wrong, or that no view of these texts and tokens uses."""
         check_limits(
             1 if self.min_df is None else self.min_df,
             1.0 if self.max_df is None else self.max_df,
@@ -323,7 +326,7 @@ class TextOptions:
         self._check_used(texts, tokens)
 
     def _check_used(self, texts: Sequence[str], tokens: Sequence[str]) -> None:
-        """A vectorizer brings its own settings: others would be ignored."""
+        """Refuse other options if every text has a vectorizer, which brings its own."""
         if tokens or not texts or not all(self.has_vectorizer(view) for view in texts):
             return
         given = [
@@ -338,11 +341,11 @@ class TextOptions:
             )
 
     def has_vectorizer(self, view: str) -> bool:
-        """Whether the user gave a vectorizer for this view."""
+        """Return whether the user gave a vectorizer for this view."""
         return _of_view(self.vectorizer, view, None) is not None
 
     def vectorizer_of(self, view: str) -> CountVectorizer:
-        """A new vectorizer for a view: a copy of the user's, or our own."""
+        """Return a new vectorizer for a view: a copy of the user's, or the default."""
         given = _of_view(self.vectorizer, view, None)
         if given is not None:
             return check_vectorizer(given, view)
@@ -354,7 +357,7 @@ class TextOptions:
         )
 
     def limits(self, n_docs: int) -> dict[str, Any]:
-        """Parameters of a vectorizer that depend on how many documents have the view."""
+        """Return the limits on terms, which depend on how many documents have the view."""
         common = 0.5 if n_docs >= VERY_FEW else 1.0
         return {
             "min_df": (2 if n_docs >= FEW else 1) if self.min_df is None else self.min_df,
@@ -362,14 +365,14 @@ class TextOptions:
             "max_features": self.max_features,
         }
 
-    def token_limits(self, n_docs: int) -> Limits:
-        """The same for a view of tokens."""
-        return Limits(**self.limits(n_docs))
+    def token_limits(self, n_docs: int) -> VocabularyLimits:
+        """Return the same limits for a view of tokens."""
+        return VocabularyLimits(**self.limits(n_docs))
 
     # -- stop words --
 
     def _stop_words(self, view: str) -> list[str] | None:
-        """The stop words of a view as the tokenizer would find them, sorted, or None."""
+        """Return the stop words of a view as the tokenizer splits them, sorted, or None."""
         words = _of_view(self.stop_words, view, "auto")
         if isinstance(words, str):
             if words != "auto":
@@ -406,5 +409,5 @@ class TextOptions:
 
 
 def _of_view(value: Any, view: str, default: Any) -> Any:
-    """The value for one view from one for all or a dict by view."""
+    """Return the value for one view, from one value for all or a dict by view."""
     return value.get(view, default) if isinstance(value, Mapping) else value

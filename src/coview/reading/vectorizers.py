@@ -1,4 +1,4 @@
-"""scikit-learn's vectorizers: which of them are taken, and how they are written down as data."""
+"""scikit-learn's vectorizers: which are accepted, and how they are saved as data."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from sklearn.feature_extraction.text import (
 )
 
 from coview.params import check_int
-from coview.reading.counting import Limits
+from coview.reading.counting import VocabularyLimits
 from coview.reading.words import split_words
 from coview.views.checks import check_names
-from coview.wording import listing, quoted, show
+from coview.wording import listing, printable, quoted
 
-# by name, so that a file can name no other class
+# a saved file can name no other classes and functions
 _CLASSES = {"CountVectorizer": CountVectorizer, "TfidfVectorizer": TfidfVectorizer}
 _FUNCTIONS = {"words": split_words}
-_NOT_SAVED = ("vocabulary", "dtype")  # the vocabulary is that of the view; the type has its own way
+# the vocabulary is that of the view; the type is saved separately
+_NOT_SAVED = ("vocabulary", "dtype")
 _CODE_ADVICE = (
     "Code cannot be saved as data. Split the texts with it yourself and give lists of tokens "
     "instead (Views.from_texts takes them), or use token_pattern=."
@@ -32,7 +33,7 @@ _CODE_ADVICE = (
 
 
 def check_vectorizer(vectorizer: Any, view: str) -> CountVectorizer:
-    """A copy of a user's vectorizer, not fitted, if it is of a kind whose terms can be read."""
+    """Return an unfitted copy of a user's vectorizer, if its columns have readable terms."""
     if isinstance(vectorizer, HashingVectorizer):
         raise ValueError(
             f"The vectorizer of view {quoted(view)} is a HashingVectorizer, whose columns have no "
@@ -41,7 +42,7 @@ def check_vectorizer(vectorizer: Any, view: str) -> CountVectorizer:
     if not isinstance(vectorizer, CountVectorizer):
         raise TypeError(
             f"The vectorizer of view {quoted(view)} must be a CountVectorizer or a TfidfVectorizer "
-            f"of scikit-learn, found {show(repr(vectorizer))}."
+            f"of scikit-learn, found {printable(repr(vectorizer))}."
         )
     if vectorizer.input != "content":
         raise ValueError(
@@ -54,7 +55,7 @@ def check_vectorizer(vectorizer: Any, view: str) -> CountVectorizer:
 
 
 def check_limits(min_df: Any, max_df: Any, max_features: Any) -> None:
-    """Limits of document frequencies: whole numbers are documents, floats are shares."""
+    """Check the limits on document frequencies: integers are documents, floats are shares."""
     for name, value in (("min_df", min_df), ("max_df", max_df)):
         if not _is_limit(value):
             raise ValueError(
@@ -72,7 +73,7 @@ def _is_limit(value: Any) -> bool:
 
 
 def check_ngram_range(ngram_range: Any) -> None:
-    """Two lengths, the shorter first."""
+    """Check the two lengths of runs of words, the shorter first."""
     pair = isinstance(ngram_range, tuple | list) and len(ngram_range) == 2
     whole = pair and all(isinstance(n, Integral) for n in ngram_range)
     if not whole or not 1 <= ngram_range[0] <= ngram_range[1]:
@@ -82,9 +83,9 @@ def check_ngram_range(ngram_range: Any) -> None:
         )
 
 
-def limits_of(vectorizer: CountVectorizer) -> Limits:
-    """What a vectorizer keeps."""
-    return Limits(
+def limits_of(vectorizer: CountVectorizer) -> VocabularyLimits:
+    """Return which terms a vectorizer keeps."""
+    return VocabularyLimits(
         vectorizer.min_df,
         vectorizer.max_df,
         vectorizer.max_features,
@@ -94,7 +95,7 @@ def limits_of(vectorizer: CountVectorizer) -> Limits:
 
 
 def given_vocabulary(vectorizer: CountVectorizer, view: str) -> list[str] | None:
-    """The terms that a user asked for, in the order of their columns, or None."""
+    """Return the vocabulary that a user gave, in the order of its columns, or None."""
     vocabulary = vectorizer.vocabulary
     if vocabulary is None:
         return None
@@ -111,7 +112,7 @@ def given_vocabulary(vectorizer: CountVectorizer, view: str) -> list[str] | None
 
 
 def tfidf_of(vectorizer: CountVectorizer) -> TfidfTransformer | None:
-    """What turns counts into the weights of a tf-idf vectorizer, not fitted; None for counts."""
+    """Return an unfitted transformer from counts to tf-idf weights; None for a count vectorizer."""
     if not isinstance(vectorizer, TfidfVectorizer):
         return None
     return TfidfTransformer(
@@ -125,12 +126,12 @@ def tfidf_of(vectorizer: CountVectorizer) -> TfidfTransformer | None:
 def restored_tfidf(
     vectorizer: CountVectorizer, idf: np.ndarray | None, n_terms: int
 ) -> TfidfTransformer | None:
-    """The fitted weights from their saved numbers."""
+    """Return a fitted tf-idf transformer from its saved numbers, or None."""
     tfidf = tfidf_of(vectorizer)
     if tfidf is None:
         return None
     if not tfidf.use_idf:
-        return tfidf.fit(sp.csr_array((1, n_terms)))  # learns nothing but the width
+        return tfidf.fit(sp.csr_array((1, n_terms)))  # it only learns the width
     if idf is None or idf.shape != (n_terms,):
         found = "none" if idf is None else f"an array of the shape {idf.shape}"
         raise ValueError(f"Expected {n_terms:,} inverse document frequencies, found {found}.")
@@ -138,11 +139,11 @@ def restored_tfidf(
     return tfidf
 
 
-# -- as data --------------------------------------------------------------------------------------
+# -- saving ---------------------------------------------------------------------------------------
 
 
 def vectorizer_data(vectorizer: CountVectorizer) -> dict[str, Any]:
-    """Class and parameters of a vectorizer, for JSON.
+    """Return class and parameters of a vectorizer, for JSON.
 
     >>> vectorizer_data(CountVectorizer(tokenizer=split_words))["parameters"]["tokenizer"]
     'words'
@@ -176,7 +177,7 @@ def _as_json(key: str, value: Any) -> Any:
 
 
 def vectorizer_from_data(settings: dict[str, Any]) -> CountVectorizer:
-    """What `vectorizer_data` wrote down. Nothing but our own names leads to code."""
+    """Return the vectorizer that `vectorizer_data` described; only known names become code."""
     name, parameters = settings.get("vectorizer"), dict(settings.get("parameters", {}))
     if name not in _CLASSES:
         raise ValueError(f"There is no vectorizer {quoted(name)}; known are {listing(_CLASSES)}.")

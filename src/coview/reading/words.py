@@ -1,7 +1,4 @@
-"""Words from text in any script.
-
-Languages by their names, and the closed-class words of each.
-"""
+"""Split texts of any script into words, and stop words by language."""
 
 from __future__ import annotations
 
@@ -13,13 +10,13 @@ from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import category, is_normalized, normalize
 
-# Han, Hiragana and Katakana: written without spaces, in runs that mix them
+# Han, Hiragana and Katakana: written without spaces, and mixed
 _CJK = (
     "\u3005\u3007\u3021-\u3029\u3038-\u303b\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
     "\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
 )
-# Thai, Lao, Tibetan and Burmese lie side by side; Khmer
+# Thai, Lao, Tibetan and Burmese, which are adjacent, and Khmer
 _UNSPACED = "\u0e00-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f\u1780-\u17ff"
 
 # soft hyphen, zero-width non-joiner and joiner: hints for the typesetter inside a word
@@ -32,16 +29,16 @@ _ANY_UNSPACED = re.compile(f"[{_UNSPACED}]")
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text, in their order: letters and digits of any script, two or more.
+    """Return the words of a text in order: two or more letters or digits of any script.
 
-    Combining marks (vowel signs of Hindi or Arabic, accents that stand alone) belong to the word
-    they stand in and count as a character. Everything else, the underscore included, parts words.
-    Runs of Han, Hiragana and Katakana, which are written without spaces, are cut into overlapping
-    pairs of characters; a run of one character is itself.
+    Combining marks (vowel signs of Hindi or Arabic, separate accents) belong to their word and
+    count as characters. Everything else, the underscore included, separates words. Runs of Han,
+    Hiragana and Katakana, which are written without spaces, are split into overlapping pairs of
+    characters; a run of one character is kept.
 
-    Spellings that look the same give the same words: the text is brought to Unicode's form NFC
-    (composed characters), soft hyphens and zero-width joiners are dropped, and the dot that
-    Python's `lower` leaves above the i of a Turkish "İ" is dropped. Case is kept.
+    Spellings that look the same give the same words: the text is normalized to Unicode's form NFC
+    (composed characters), and soft hyphens, zero-width joiners and the dot that Python's `lower`
+    leaves above the i of a Turkish "İ" are dropped. Case is kept.
 
     Parameters
     ----------
@@ -62,16 +59,16 @@ def split_words(text: str) -> list[str]:
     """
     if text.isascii():
         return _ASCII_WORD.findall(text)
-    text = _same_spelling(text)
+    text = _normalized(text)
     if _patterns().special.search(text) is None:
         return _PLAIN_WORD.findall(text)
     return _split_special(text.replace("_", " "))
 
 
 def unspaced_share(terms: Iterable[str], counts: Iterable[int]) -> float:
-    """Share of the characters of counted terms in scripts that do not part words by spaces.
+    """Return the share of characters in scripts that do not separate words by spaces.
 
-    These are Thai, Lao, Khmer, Burmese and Tibetan.
+    These are Thai, Lao, Khmer, Burmese and Tibetan. The terms are weighted by their counts.
 
     >>> unspaced_share(["ab", "ไทย", "cd"], [1, 2, 1])
     0.6
@@ -84,8 +81,8 @@ def unspaced_share(terms: Iterable[str], counts: Iterable[int]) -> float:
     return unspaced / total if total else 0.0
 
 
-def _same_spelling(text: str) -> str:
-    """The same text without the differences that cannot be seen."""
+def _normalized(text: str) -> str:
+    """Return the text without differences that cannot be seen."""
     for char in _INVISIBLE:
         if char in text:
             text = text.replace(char, "")
@@ -95,15 +92,15 @@ def _same_spelling(text: str) -> str:
 
 
 def _split_special(text: str) -> list[str]:
-    """Words of a text with combining marks or CJK characters, or beyond the first 65,536."""
+    """Split a text with combining marks, CJK characters, or code points from 65,536 on."""
     patterns = _patterns()
     if _ANY_CJK.search(text) is None:
         return patterns.word.findall(text)
     words = patterns.word_or_run.findall(patterns.run.sub(r" \g<0> ", text))
-    return [part for word in words for part in _parts(word)]
+    return [part for word in words for part in _pairs_of_run(word)]
 
 
-def _parts(word: str) -> list[str]:
+def _pairs_of_run(word: str) -> list[str]:
     if _ANY_CJK.match(word) is None:
         return [word] if len(word) > 1 else []
     units = list(word) if word.isalnum() else _patterns().unit.findall(word)  # any marks?
@@ -111,9 +108,9 @@ def _parts(word: str) -> list[str]:
 
 
 class _Patterns(NamedTuple):
-    """Compiled when first needed: Python's `re` knows no categories, so marks must be listed."""
+    """Compiled on first use: Python's `re` knows no categories, so marks must be listed."""
 
-    special: re.Pattern[str]  # a character for which [^\W_] does not do
+    special: re.Pattern[str]  # a character for which [^\W_] is not enough
     word: re.Pattern[str]
     run: re.Pattern[str]  # of CJK characters
     unit: re.Pattern[str]  # a CJK character with its marks, such as variation selectors
@@ -125,7 +122,7 @@ def _patterns() -> _Patterns:
     low, high = _mark_ranges(0, 0x10000), _mark_ranges(0x10000, 0x20000)
     marks = f"{low}{high}\U000e0100-\U000e01ef"
     return _Patterns(
-        # one range for all that is rare: a class with a hundred of them is slow to search
+        # one range for all rare characters: a class with a hundred ranges is slow to search
         special=re.compile(f"[{low}{_CJK}\U00010000-\U0010ffff]"),
         word=re.compile(rf"\w[\w{marks}]+"),
         run=re.compile(f"[{_CJK}][{_CJK}{marks}]*"),
@@ -135,7 +132,7 @@ def _patterns() -> _Patterns:
 
 
 def _mark_ranges(start: int, stop: int) -> str:
-    """Combining marks as the inside of a class: a-b and so on."""
+    """Return the ranges of combining marks for a character class: a-b and so on."""
     found: list[list[int]] = []
     for point in range(start, stop):
         if category(chr(point))[0] != "M":
@@ -147,15 +144,14 @@ def _mark_ranges(start: int, stop: int) -> str:
     return "".join(f"{chr(a)}-{chr(b)}" for a, b in found)
 
 
-# -- stopwords -------------------------------------------------------------------------------------
-
+# -- languages and stop words ---------------------------------------------------------------------
 
 _SPLIT = re.compile(r"[\W_\d]+")
 _WITH_REGION = re.compile("[a-z]{2}(-[A-Za-z]{2}|_[A-Z]{2})")
 
 
 def known_languages() -> tuple[str, ...]:
-    """Codes of the languages that have a list of stop words.
+    """Return the codes of the languages that have a list of stop words.
 
     >>> known_languages()[:3]
     ('en', 'de', 'fr')
@@ -164,7 +160,7 @@ def known_languages() -> tuple[str, ...]:
 
 
 def language_code(name: str) -> str | None:
-    """The code of a language by its code or name, or None.
+    """Return the code of a language, given by code or name, or None.
 
     >>> language_code("Deutsch"), language_code("pt-BR"), language_code("tlh")
     ('de', 'pt', None)
@@ -175,10 +171,10 @@ def language_code(name: str) -> str | None:
 
 
 def language_of_view(name: str) -> str | None:
-    """The language that the name of a view speaks of, or None.
+    """Return the language that is part of the name of a view, or None.
 
-    The name of a language may stand anywhere in it. A code must be all of it, its last part, or
-    its first part before a region, for "it" and "no" are also words.
+    The name of a language may be anywhere in it. A code must be the whole name, its last part, or
+    its first part before a region, because "it" and "no" are also words.
 
     >>> [language_of_view(name) for name in ("text_de", "english title", "pt-BR", "it_costs")]
     ['de', 'en', 'pt', None]
@@ -195,10 +191,10 @@ def language_of_view(name: str) -> str | None:
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """Closed-class words of a language, in lower case; none if its code is not known.
+    """Return closed-class words of a language, in lower case; none if its code is unknown.
 
-    English is scikit-learn's list without words such as "fire" and "bill", which say what a text
-    is about, and with what is left of contractions.
+    The English list is scikit-learn's without words such as "fire" and "bill", which tell the
+    subject of a text, and with the rests of contractions.
 
     >>> "zwischen" in stop_words("de"), "fire" in stop_words("en"), stop_words("tlh")
     (True, False, frozenset())
@@ -224,7 +220,7 @@ def _names() -> dict[str, str]:
 
 @cache
 def _sections() -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]:
-    """Code, names and words of each language of the file."""
+    """Return code, names and words of each language of the file."""
     return tuple(_read_sections())
 
 

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from coview.wording import show
+from coview.wording import printable
 
 WORDS_SHOWN = 4
 
@@ -46,8 +46,8 @@ class Reason:
     label: Any = None
 
     def __str__(self) -> str:
-        what = f"topic {self.topic}" if self.label is None else f"class {show(self.label)}"
-        terms = "; ".join(f"{show(v)}: {_joined(words)}" for v, words in self.terms.items())
+        what = f"topic {self.topic}" if self.label is None else f"class {printable(self.label)}"
+        terms = "; ".join(f"{printable(v)}: {_joined(words)}" for v, words in self.terms.items())
         asked = [w for words in self.query_words.values() for w, _ in words]
         found = [w for words in self.answer_words.values() for w, _ in words]
         parts = [f"{what} ({self.share:.0%})", terms]
@@ -57,7 +57,7 @@ class Reason:
 
 
 def _joined(words):
-    return " ".join(show(word, 30) for word in words[:WORDS_SHOWN])
+    return " ".join(printable(word, 30) for word in words[:WORDS_SHOWN])
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Hit:
     explanation: list[Reason] | None = None
 
     def __str__(self) -> str:
-        name = f"document {self.position}" if self.id is None else show(self.id)
+        name = f"document {self.position}" if self.id is None else printable(self.id)
         lines = [f"{self.rank:>3}  {self.score:.4f}  {name}"]
         lines += [f"       {reason}" for reason in self.explanation or []]
         return "\n".join(lines)

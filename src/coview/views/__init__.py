@@ -1,1 +1,1 @@
-"""The container of named matrices over the same documents, its checks, its folder on disk."""
+"""`Views`, named matrices over the same documents: constructors, checks and the views folder."""

@@ -1,9 +1,10 @@
-"""Every check of input and its words: what was expected, what was found, where, what to do.
+"""Checks of names, ids, masks and labels, and the checks that a model makes before it fits.
 
-The checks of one matrix, of memory and of a new vocabulary fill files of their own and are offered
-here with the others.
-`Views` runs those that concern the container; a model runs those that concern its fit
-(`check_not_all_empty`, `check_topics`, `check_memory`) or new documents (`match_features`).
+Every message says what was expected, what was found, where, and what to do about it. Other checks:
+
+    views.matrix_checks   the values of one matrix: NaN, infinite, negative, too large, not a number
+    views.vocabulary      the columns of new documents against those of a fitted model
+    memory                whether an allocation fits
 """
 
 from __future__ import annotations
@@ -15,39 +16,28 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.memory import available_memory, check_memory
-from coview.views.matrix_checks import DataWarning, check_matrix, frozen
-from coview.views.vocabulary import match_features
-from coview.wording import listing, place, plural, quoted, show
+from coview.wording import listing, location, plural, printable, quoted
 
-__all__ = [
-    "DataWarning",
-    "available_memory",
-    "check_aligned",
-    "check_ids",
-    "check_known",
-    "check_labels",
-    "check_matrix",
-    "check_memory",
-    "check_names",
-    "check_not_all_empty",
-    "check_present",
-    "check_same_ids",
-    "check_size",
-    "check_topics",
-    "check_view_names",
-    "count_empty_columns",
-    "match_features",
-]
+
+class DataWarning(UserWarning):
+    """The data are usable, but probably not what was meant."""
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """Return a read-only view of an array; the array itself keeps its flags."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
 
 # -- names ----------------------------------------------------------------------------------------
 
 
 def check_names(names: Iterable[Any], what: str) -> np.ndarray:
-    r"""Names as a read-only array of str objects: unique, and kept to the letter.
+    r"""Return names as a read-only array of str objects, if they are unique.
 
-    An array of objects, because numpy's own strings drop a NUL at the end and give each name the
-    width of the longest. Integers are accepted and become text; nothing is normalized.
+    The array holds objects because numpy's own strings drop a NUL at the end and give each name the
+    width of the longest. Integers become text; nothing else is changed.
 
     Parameters
     ----------
@@ -66,7 +56,7 @@ def check_names(names: Iterable[Any], what: str) -> np.ndarray:
     """
     if isinstance(names, str | bytes):
         raise TypeError(f"Expected a sequence of names for {what}, found one text {quoted(names)}.")
-    texts = [_text(name, what, index) for index, name in enumerate(names)]
+    texts = [_name_text(name, what, index) for index, name in enumerate(names)]
     _check_encodable(texts, what)
     _check_unique(texts, what)
     array = np.empty(len(texts), dtype=object)
@@ -75,16 +65,16 @@ def check_names(names: Iterable[Any], what: str) -> np.ndarray:
 
 
 def check_size(names: np.ndarray | None, size: int, what: str) -> None:
-    """There must be one name for each row or column, if there are names at all."""
+    """Check that there is one name for each row or column, if there are names at all."""
     if names is not None and len(names) != size:
         raise ValueError(f"Expected {size:,} names for {what}, found {len(names):,}.")
 
 
-def _text(name: Any, what: str, index: int) -> str:
+def _name_text(name: Any, what: str, index: int) -> str:
     if isinstance(name, str | int | np.integer) and not isinstance(name, bool):
         return str(name)  # also makes a plain str of numpy's subclass
     raise TypeError(
-        f"Each of {what} must be a text, found {type(name).__name__} ({show(name)}) "
+        f"Each of {what} must be a text, found {type(name).__name__} ({printable(name)}) "
         f"at position {index:,}."
     )
 
@@ -121,13 +111,13 @@ def _check_unique(texts: Sequence[str], what: str) -> None:
 
 
 def check_view_names(names: Iterable[Any]) -> tuple[str, ...]:
-    """View names: non-empty texts, all different, at least one."""
+    """Return the names of views, if they are non-empty, unique texts and at least one."""
     names = tuple(names)
     for name in names:
         if not isinstance(name, str) or not name:
             raise TypeError(
                 f"A view's name must be a non-empty text, found {type(name).__name__} "
-                f"({show(name)})."
+                f"({printable(name)})."
             )
     if not names:
         raise ValueError("At least one view is needed, found none.")
@@ -138,7 +128,7 @@ def check_view_names(names: Iterable[Any]) -> tuple[str, ...]:
 
 
 def check_aligned(counts: Mapping[str, int]) -> int:
-    """The number of documents, which must be the same in every view.
+    """Return the number of documents, which must be the same in every view.
 
     Examples
     --------
@@ -151,7 +141,7 @@ def check_aligned(counts: Mapping[str, int]) -> int:
     other = next(((name, count) for name, count in rest if count != expected), None)
     if other is None:
         return expected
-    every = ", ".join(f"{show(name)} {count:,}" for name, count in counts.items())
+    every = ", ".join(f"{printable(name)} {count:,}" for name, count in counts.items())
     raise ValueError(
         f"View {quoted(first)} has {expected:,} documents but view {quoted(other[0])} has "
         f"{other[1]:,}. All views must describe the same documents in the same order; use "
@@ -160,12 +150,12 @@ def check_aligned(counts: Mapping[str, int]) -> int:
 
 
 def check_ids(ids: Iterable[Any]) -> np.ndarray:
-    """Document ids: unique texts."""
+    """Return ids of documents, if they are unique texts."""
     return check_names(ids, "ids")
 
 
 def check_same_ids(ids: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """The ids that all views agree on, or None if no view has any."""
+    """Return the ids that all views agree on, or None if no view has any."""
     if not ids:
         return None
     first, *others = ids
@@ -191,7 +181,7 @@ def _compare_ids(first: str, ids: np.ndarray, other: str, other_ids: np.ndarray)
 def check_present(
     present: Any, matrices: Mapping[str, sp.csr_array], ids: np.ndarray | None = None
 ) -> np.ndarray:
-    """Which document has which view, as a read-only bool array of shape (n_docs, n_views).
+    """Return which document has which view, a read-only bool array of shape (n_docs, n_views).
 
     Parameters
     ----------
@@ -209,7 +199,7 @@ def check_present(
     if rows.size:
         raise ValueError(
             f"`present` says that a document lacks view {quoted(list(matrices)[columns[0]])}, but "
-            f"it has counts there: {place(int(rows[0]), ids=ids)}; {rows.size:,} such in all. "
+            f"it has counts there: {location(int(rows[0]), ids=ids)}; {rows.size:,} such in all. "
             "Mark it as present, or set its row to zero."
         )
     return frozen(mask)
@@ -238,7 +228,7 @@ def _as_bool(mask: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
 
 
 def check_known(given: Iterable[str], names: Iterable[str], what: str) -> None:
-    """Refuse names of views that are not there."""
+    """Refuse names of views that do not exist."""
     names = list(names)
     unknown = [name for name in given if name not in names]
     if unknown:
@@ -249,7 +239,7 @@ def check_known(given: Iterable[str], names: Iterable[str], what: str) -> None:
 
 
 def check_labels(labels: Any, n_docs: int, n_classes: int | None = None) -> np.ndarray:
-    """Class labels of the documents as a read-only array.
+    """Return class labels of the documents as a read-only array.
 
     Parameters
     ----------
@@ -269,8 +259,8 @@ def check_labels(labels: Any, n_docs: int, n_classes: int | None = None) -> np.n
         ...
     ValueError: Labels must be -1 (unlabeled) or 0 to 1, found 2 at row 2, counting from 0.
     """
-    # a copy: the container must not change with the caller's array; and objects, because numpy
-    # would make texts of the numbers in ["cat", -1]
+    # a copy, so that `Views` does not change with the caller's array; of objects, because numpy
+    # would turn the number in ["cat", -1] into text
     array = np.array(labels, dtype=None if hasattr(labels, "dtype") else object)
     if array.shape != (n_docs,):
         raise ValueError(
@@ -285,14 +275,14 @@ def check_labels(labels: Any, n_docs: int, n_classes: int | None = None) -> np.n
 
 
 def _labels_from_objects(array: np.ndarray) -> np.ndarray:
-    """All numbers: an array of numbers. Otherwise each is a text, or None or -1: unlabeled."""
+    """Return numbers as an array of numbers; otherwise each must be a text, None or -1."""
     if all(isinstance(label, int | float | np.number) for label in array):
         return np.array(array.tolist())
     for row, label in enumerate(array):
         if not (label is None or isinstance(label, str) or (_is_integer(label) and label == -1)):
             raise ValueError(
                 "Labels must be all integers (-1 is unlabeled) or all texts (None is unlabeled), "
-                f"found {type(label).__name__} ({show(label)}) at {place(row)}."
+                f"found {type(label).__name__} ({printable(label)}) at {location(row)}."
             )
     return array
 
@@ -309,7 +299,7 @@ def _labels_as_integers(array: np.ndarray) -> np.ndarray:
         if not whole.all():
             row = int(np.argmin(whole))
             raise ValueError(
-                f"Labels must be integers, found {array[row]} at {place(row)}. Use -1 for a "
+                f"Labels must be integers, found {array[row]} at {location(row)}. Use -1 for a "
                 "document without a label."
             )
     return array if array.dtype.kind in "iu" else array.astype(np.int64)
@@ -323,16 +313,16 @@ def _check_codes(codes: np.ndarray, n_classes: int | None) -> np.ndarray:
         row = int(np.argmax(wrong))
         upper = "more" if n_classes is None else f"{n_classes - 1}"
         raise ValueError(
-            f"Labels must be -1 (unlabeled) or 0 to {upper}, found {codes[row]} at {place(row)}."
+            f"Labels must be -1 (unlabeled) or 0 to {upper}, found {codes[row]} at {location(row)}."
         )
     return codes
 
 
-# -- what a model asks before it fits -------------------------------------------------------------
+# -- before a fit ---------------------------------------------------------------------------------
 
 
 def check_not_all_empty(matrices: Mapping[str, sp.csr_array]) -> None:
-    """Refuse data without a single count; warn of views without one."""
+    """Refuse data without a single count, and warn about views without one."""
     empty = [name for name, matrix in matrices.items() if matrix.nnz == 0]
     if len(empty) == len(matrices):
         raise ValueError(
@@ -343,19 +333,12 @@ def check_not_all_empty(matrices: Mapping[str, sp.csr_array]) -> None:
         _warn(f"No document has a count in {listing(empty)}; such a view teaches nothing.")
 
 
-def count_empty_columns(matrix: sp.csr_array) -> int:
-    """How many terms occur in no document."""
-    seen = np.zeros(matrix.shape[1], dtype=bool)
-    seen[matrix.indices] = True
-    return int(seen.size - np.count_nonzero(seen))
-
-
 def check_topics(n_components: int, n_docs: int, widths: Mapping[str, int]) -> None:
     """Warn if there are more topics than documents, or than terms of some view."""
     if n_components > n_docs:
         _warn(f"{n_components:,} topics for {plural(n_docs, 'document')}: some can only be copies.")
     narrow = [
-        f"{show(name)} has {width:,}" for name, width in widths.items() if width < n_components
+        f"{printable(name)} has {width:,}" for name, width in widths.items() if width < n_components
     ]
     if narrow:
         _warn(f"{n_components:,} topics, but fewer terms: {', '.join(narrow[:5])}.")
@@ -366,7 +349,7 @@ def _warn(message: str) -> None:
 
 
 def check_topic_labels(labels: Any, n_docs: int, n_topics: int) -> np.ndarray:
-    """Known topics of documents: integers below the number of topics, -1 where unknown.
+    """Return known topics of documents: integers below the number of topics, -1 if unknown.
 
     >>> check_topic_labels([0, -1], 2, n_topics=3)
     array([ 0, -1])
@@ -381,7 +364,7 @@ def check_topic_labels(labels: Any, n_docs: int, n_topics: int) -> np.ndarray:
 
 
 def check_mixtures(mixtures: Any, n_docs: int, n_topics: int) -> np.ndarray:
-    """Mixtures of documents (n_docs, n_topics): non-negative, finite rows, brought to sum one."""
+    """Return mixtures (n_docs, n_topics), non-negative and finite, with rows that sum to one."""
     array = np.asarray(mixtures, dtype=float)
     if array.shape != (n_docs, n_topics):
         raise ValueError(

@@ -1,6 +1,7 @@
-"""The ways from raw documents to `Views`: texts, DataFrames and files of rows.
+"""The constructors of `Views` from other data: texts, tables, pictures, files, links, multi-omics.
 
-The ways from pictures, links, files of matrices and multi-omics data to `Views`.
+The modules of `coview.reading` do the work. They are imported on first use, because scikit-learn
+is slow to import.
 """
 
 from __future__ import annotations
@@ -8,18 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-if TYPE_CHECKING:
-    from coview.reading.columns import Roles
-
-
-# what does the work is imported when it is first used: scikit-learn takes its time
-Columns = str | Iterable[str] | Mapping[str, str] | None
+ColumnNames = str | Iterable[str] | Mapping[str, str] | None
 
 
-class FromRaw:
-    """Constructors of `Views` that count terms themselves and keep the recipe of each view."""
+class Constructors:
+    """The constructors of `Views` from data that are not matrices in memory."""
 
     __slots__ = ()
     __init__: Any
@@ -42,42 +38,46 @@ class FromRaw:
     ) -> Self:
         """Count the words of texts.
 
-        Words are found in any script: see `coview.reading.words.split_words`. They are put in lower
-        case; stop words, words in fewer than `min_df` and words in more than `max_df` documents
-        are left out. A document without a text (None, NaN, blank) lacks the view; one whose words
-        are all left out has it, and it is empty.
+        Words of any script are found: see `coview.reading.words.split_words`. They are converted to
+        lower case; stop words, words in fewer than `min_df` and words in more than `max_df`
+        documents are left out. A document without a text (None, NaN, blank) lacks the view; if all
+        its words are left out, the view is present and empty.
 
         Parameters
         ----------
         texts : dict view -> iterable of str or None
-            A text for each document. A view may hold lists of tokens instead, which are counted as
-            they are. Without a dict, the view is called ``text``.
+            A text for each document. A view may also hold lists of tokens, which are counted
+            unchanged. An iterable that is no dict becomes the view ``text``.
         ids, labels, label_names : default=None
             As in the constructor.
         vectorizer : CountVectorizer, TfidfVectorizer, or dict view -> one, default=None
-            scikit-learn's, for views that need another way of counting. It is copied, and its own
-            settings hold instead of those below.
+            A vectorizer of scikit-learn for views that need another way of counting. It is copied,
+            and its own settings are used instead of those below.
         languages : {"auto"}, str, None, or dict view -> str or None, default="auto"
-            The language of each view, by code or name, for its stop words. "auto": the one that
-            the view's name speaks of ("en", "text_de", "french"), if any. None: none.
+            The language of each view, by code or name, for its stop words. "auto": the language
+            in the view's name ("en", "text_de", "french"), if any. None: no language.
         stop_words : {"auto"}, list of str, None, or dict view -> one of these, default="auto"
             Words to leave out. "auto": those of the view's language.
         min_df : int, float or None, default=None
-            A word must be in so many documents (int) or such a share (float) of those that have
-            the view. None: 1 if these are fewer than 50, and 2 otherwise.
+            Smallest number (int) or share (float) of the documents with the view that a word must
+            be in. None: 1 if fewer than 50 documents have the view, and 2 otherwise.
         max_df : int, float or None, default=None
-            A word must not be in more documents than that. None: 1.0 (no limit) if fewer than 10
-            documents have the view, and 0.5 otherwise.
+            Largest number or share of these documents that a word may be in. None: 1.0 (no limit)
+            if fewer than 10 documents have the view, and 0.5 otherwise.
         max_features : int, default=None
-            Keep only so many words, the most frequent.
+            Keep only this many words, the most frequent ones.
         ngram_range : (int, int), default=(1, 1)
             Shortest and longest runs of words to count as terms.
+
+        Returns
+        -------
+        Views
 
         Raises
         ------
         ValueError
-            If no word of a view is left; if a text is mostly in a script that does not part words
-            (Thai, Lao, Khmer, Burmese, Tibetan) and there is no vectorizer for it.
+            If no word of a view is left, or if a text is mostly in a script without spaces between
+            words (Thai, Lao, Khmer, Burmese, Tibetan) and there is no vectorizer for it.
 
         Examples
         --------
@@ -97,17 +97,17 @@ class FromRaw:
         options = TextOptions(
             vectorizer, languages, stop_words, min_df, max_df, max_features, ngram_range
         )
-        parts = read_texts(texts, options)
-        return cls(**parts, ids=ids, labels=labels, label_names=label_names)
+        arguments = read_texts(texts, options)
+        return cls(**arguments, ids=ids, labels=labels, label_names=label_names)
 
     @classmethod
     def from_table(
         cls,
         path: str | os.PathLike[str],
         *,
-        text: Columns = None,
-        tokens: Columns = None,
-        image: Columns = None,
+        text: ColumnNames = None,
+        tokens: ColumnNames = None,
+        image: ColumnNames = None,
         id: str | None = None,
         label: str | None = None,
         encoding: str = "utf-8",
@@ -118,41 +118,46 @@ class FromRaw:
         on_bytes: Any = None,
         **options: Any,
     ) -> Self:
-        """Count the words of a file of rows, read row by row: CSV, TSV, JSON Lines or Parquet.
+        """Count the words of a table in a file: CSV, TSV, JSON Lines or Parquet.
 
-        Memory grows with the counts and the vocabulary, not with the file.
+        The file is read row by row. Memory grows with the counts and the vocabulary, not with the
+        file.
 
         Parameters
         ----------
         path : path
-            ``.csv``, ``.tsv``, ``.tab``, ``.jsonl``, ``.ndjson``, ``.json`` (one object a line),
-            each also with ``.gz`` after it, or ``.parquet``. The first row of a CSV or TSV file
-            names the columns.
+            ``.csv``, ``.tsv``, ``.tab``, ``.jsonl``, ``.ndjson``, ``.json`` (one object per
+            line), each also with ``.gz`` after it, or ``.parquet``. The first row of a CSV or TSV
+            file names the columns.
         text, tokens, image : str, list of str, or dict view -> column, default=None
-            Columns of texts; of tokens, which are counted as they are; of paths of pictures,
-            relative to the folder of the table. Each is a view, called like its column unless a
-            dict says otherwise. An empty cell is a view that the document lacks.
+            Columns of texts; of tokens, which are counted unchanged; of paths of pictures,
+            relative to the folder of the table. Each becomes a view with the name of its column,
+            unless a dict gives another. A document with an empty cell lacks the view.
         id : str, default=None
-            The column of the documents' names.
+            The column of ids of the documents.
         label : str, default=None
-            The column of their classes: integers, or texts, which become numbers of their sorted
-            names (`label_names`). An empty cell is unlabeled.
+            The column of classes: integers, or texts, which become positions in their sorted
+            names (`label_names`). A document with an empty cell is unlabeled.
         encoding : str, default="utf-8"
         delimiter : str, default=None
-            What parts the cells of a line; None: a comma, or a tab in ``.tsv`` and ``.tab``.
+            Character between cells; None: a comma, or a tab in ``.tsv`` and ``.tab`` files.
         quotechar : str or None, default='"'
-            What cells that hold a delimiter or the end of a line are quoted by; None: quotes are
-            plain characters.
+            Quotes around cells that hold a delimiter or a line break; None: quotes are plain
+            characters.
         separator : str, default=None
-            What parts the tokens of a cell that is no list; None: white space, unless the cell is
-            a list in JSON.
+            What separates the tokens of a cell that is no list; None: white space, unless the cell
+            is a list in JSON.
         image_options : dict, default=None
             Options of `coview.reading.images.image_views`.
         on_bytes : callable, default=None
-            Is told from time to time how many bytes of how many are read.
+            Called from time to time as ``on_bytes(bytes_read, bytes_in_all)``.
         **options
-            Those of `from_texts`: `vectorizer`, `languages`, `stop_words`, `min_df`, `max_df`,
-            `max_features`, `ngram_range`. The limits hold for tokens, too.
+            Options of `from_texts`: `vectorizer`, `languages`, `stop_words`, `min_df`, `max_df`,
+            `max_features`, `ngram_range`. The limits also apply to tokens.
+
+        Returns
+        -------
+        Views
 
         Examples
         --------
@@ -166,32 +171,32 @@ class FromRaw:
           en  2 terms  2 non-zeros (50.0 %)  1 document (1 lacks it)
           labels: 2 classes (cat, dog), 0 unlabeled; ids: yes; feature names: all views
         """
-        from coview.reading.columns import read_rows
+        from coview.reading.columns import ColumnRoles, read_rows
         from coview.reading.tables import open_table
         from coview.reading.text import TextOptions
 
         source = open_table(
             path, encoding=encoding, delimiter=delimiter, quotechar=quotechar, on_bytes=on_bytes
         )
-        parts = read_rows(
+        arguments = read_rows(
             source,
-            _roles(text, tokens, image, id, label),
+            ColumnRoles.from_options(text, tokens, image, id, label),
             TextOptions(**options),
             separator=separator,
             folder=Path(path).parent,
             image_options=image_options,
         )
-        return cls(**parts)
+        return cls(**arguments)
 
     @classmethod
     def from_dataframe(
         cls,
         frame: Any,
         *,
-        text: Columns = None,
-        tokens: Columns = None,
+        text: ColumnNames = None,
+        tokens: ColumnNames = None,
         counts: Any = None,
-        image: Columns = None,
+        image: ColumnNames = None,
         id: str | None = None,
         label: str | None = None,
         separator: str | None = None,
@@ -204,14 +209,18 @@ class FromRaw:
         ----------
         frame : DataFrame, LazyFrame or Table
         text, tokens, image, id, label, separator, image_options
-            Columns as in `from_table`; a column of lists is one of tokens. Without `id`, the index
-            of a pandas frame names the documents if it does more than count them.
+            As in `from_table`; a column of lists holds tokens. Without `id`, the index of a pandas
+            frame gives the ids, unless it only numbers the rows.
         counts : list of str, or dict view -> list of str or pattern, default=None
-            Columns of numbers that are counts already: one view called ``counts``, or views by
-            name. A pattern such as ``"gene_*"`` stands for all columns that it fits. A row without
-            any number lacks the view.
+            Columns that are counts already: one view named ``counts``, or views by name. A pattern
+            such as ``"gene_*"`` stands for all columns that it matches. A document without any
+            number in its row lacks the view.
         **options
-            Those of `from_texts`.
+            Options of `from_texts`.
+
+        Returns
+        -------
+        Views
 
         Examples
         --------
@@ -222,41 +231,20 @@ class FromRaw:
         >>> views.names, views["colors"].toarray().tolist()
         (('en', 'colors'), [[1.0, 0.0], [0.0, 2.0]])
         """
-        from coview.reading.columns import FrameRows, read_rows
+        from coview.reading.columns import ColumnRoles, read_count_columns, read_rows
+        from coview.reading.tables import FrameRows
         from coview.reading.text import TextOptions
 
         source = FrameRows(frame)
-        parts = read_rows(
+        arguments = read_rows(
             source,
-            _roles(text, tokens, image, id, label),
+            ColumnRoles.from_options(text, tokens, image, id, label),
             TextOptions(**options),
             separator=separator,
             image_options=image_options,
-            counted=source.counted(counts),
+            counted=read_count_columns(source, counts),
         )
-        return cls(**{"ids": source.ids, **parts})
-
-
-def _roles(text: Any, tokens: Any, image: Any, id: str | None, label: str | None) -> Roles:
-    from coview.reading.columns import Roles, named_columns
-
-    return Roles(
-        named_columns(text, "text"),
-        named_columns(tokens, "tokens"),
-        named_columns(image, "image"),
-        id,
-        label,
-    )
-
-
-# -- from other ------------------------------------------------------------------------------------
-
-
-class FromOther:
-    """Constructors of `Views` from what is neither matrices nor texts."""
-
-    __slots__ = ()
-    __init__: Any
+        return cls(**{"ids": source.ids, **arguments})
 
     @classmethod
     def from_images(
@@ -276,19 +264,25 @@ class FromOther:
         Parameters
         ----------
         images : folder, or sequence of path, uint8 array or None
-            Of a folder, all pictures in the order of their names, which without the suffix are the
-            ids; a text ``<name>.txt`` beside a picture is its caption. Pictures in subfolders have
-            these as their classes. In a sequence None is a document without a picture.
+            From a folder, all pictures are read, sorted by name; their names without the suffix
+            are the ids, a text ``<name>.txt`` beside a picture is its caption, and subfolders are
+            classes. In a sequence, None is a document without a picture.
         captions : sequence of str or None, default=None
-            A text for each picture, None where there is none.
-        ids, labels : as in the constructor, default=None
+            A text for each picture, None for a picture without a caption.
+        ids, labels : default=None
+            As in the constructor.
         name, caption_name : str
-            Names of the views: visual words; colors as ``<name>_color``; words of the captions.
+            Names of the views: ``<name>`` for visual words, ``<name>_color`` for colors, and
+            ``<caption_name>`` for words of the captions.
         caption_options : dict, default=None
             Options of `from_texts` for the captions.
         **options
             Options of `coview.reading.images.image_views`: `n_words`, `color`, `max_side`,
             `max_descriptors`, `sample`, `random_state`, `progress`.
+
+        Returns
+        -------
+        Views
 
         Examples
         --------
@@ -300,10 +294,10 @@ class FromOther:
           image_color  136 terms  1 non-zero (0.4 %)  1 document (1 lacks it)
           labels: no; ids: yes; feature names: all views
         """
-        from coview.reading.image_folder import picture_parts
+        from coview.reading.images import read_pictures
 
         names = name, caption_name
-        return cls(**picture_parts(images, captions, ids, labels, names, caption_options, options))
+        return cls(**read_pictures(images, captions, ids, labels, names, caption_options, options))
 
     @classmethod
     def from_files(
@@ -324,14 +318,18 @@ class FromOther:
             scipy or numpy (``.npz``, ``.npy``) or MATLAB (``.mat``); see
             `coview.reading.matrix_files`. Rows are documents, in the same order in every file.
         ids : path, or sequence of str, default=None
-            Names of the documents, or a text file with one a line.
+            Names of the documents, or a text file with one name per line.
         labels : path, or array-like, default=None
-            Classes, as in the constructor; or a file, ``.npy`` or text with one a line. Without
-            them those in svmlight files are taken, each number a class.
+            Classes as in the constructor, or an ``.npy`` file, or a text file with one class per
+            line. Without them, the labels in svmlight files are used, each number as a class.
         features : dict view -> path or sequence of str, default=None
-            Names of the terms, or a text file with one a line.
+            Names of the terms, or a text file with one name per line.
         variable : str, or dict view -> str, default=None
-            Which array of an ``.npz`` or ``.mat`` file, where it holds several matrices.
+            Which array of an ``.npz`` or ``.mat`` file that holds several matrices.
+
+        Returns
+        -------
+        Views
 
         Examples
         --------
@@ -345,9 +343,9 @@ class FromOther:
           en  2 terms  3 non-zeros (75.0 %)  all documents
           labels: no; ids: yes; feature names: no
         """
-        from coview.reading.matrix_files import file_parts
+        from coview.reading.matrix_files import read_matrix_files
 
-        return cls(**file_parts(files, ids, labels, features, variable))
+        return cls(**read_matrix_files(files, ids, labels, features, variable))
 
     @classmethod
     def from_graph(
@@ -359,27 +357,32 @@ class FromOther:
         both: bool = False,
         unknown: str = "error",
     ) -> Self:
-        """Links between documents as a view: a document is the documents it links to.
+        """Make a view of the links between documents: a document counts those it links to.
 
-        A link from a document to itself is dropped, links that occur several times are summed. A
-        document without a link lacks the view. To smooth mixtures over links instead, see
-        `coview.reading.links.edge_graph`.
+        A link from a document to itself is dropped, and repeated links are summed. A document
+        without a link lacks the view. To smooth mixtures over links instead, see
+        `coview.edge_graph`.
 
         Parameters
         ----------
         graph : matrix of shape (n_docs, n_docs), path, or iterable of links
-            An array, sparse matrix or DataFrame with links from rows to columns. Or links, each
-            (source, target) or (source, target, weight): from a text file with one a line, parted
-            by commas, semicolons, tabs or white space (a header such as ``source,target`` and
-            lines that begin with # or % are skipped), or from a list.
+            An array, sparse matrix or DataFrame with links from rows to columns; or links, each
+            (source, target) or (source, target, weight), as a list or in a text file with one link
+            per line. The fields of a line are separated by commas, semicolons, tabs or white space;
+            a header such as ``source,target`` and lines that begin with # or % are skipped.
         ids : sequence of str, default=None
-            Names of the documents, which are also the terms. Without them, documents in a list of
-            links come in the order in which they appear.
+            Names of the documents, which are also the terms. Without them, the documents of a list
+            of links are in order of first appearance.
         name : str, default="links"
+            Name of the view.
         both : bool, default=False
-            Whether to make a second view, ``<name>_in``: a document is those that link to it.
+            Whether to make a second view, ``<name>_in``, that counts the links to a document.
         unknown : {"error", "ignore"}, default="error"
             What to do with links from or to documents that `ids` does not list.
+
+        Returns
+        -------
+        Views
 
         Examples
         --------
@@ -390,9 +393,9 @@ class FromOther:
         >>> views["links_in"].toarray().tolist()
         [[0.0, 0.0, 0.0], [1.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
         """
-        from coview.reading.links import link_parts
+        from coview.reading.links import read_links
 
-        return cls(**link_parts(graph, ids, name, both, unknown))
+        return cls(**read_links(graph, ids, name, both, unknown))
 
     @classmethod
     def from_mudata(
@@ -403,30 +406,36 @@ class FromOther:
         layers: Mapping[str, str] | None = None,
         label: str | None = None,
     ) -> Self:
-        """Multi-omics data: cells are documents, modalities views; needs ``coview[scverse]``.
+        """Read multi-omics data: cells become documents, modalities views.
 
-        A cell that a modality does not list lacks the view. `coview.to_mudata` writes the
-        results of a model back.
+        A cell that a modality does not list lacks the view. `coview.to_mudata` writes the results
+        of a model back. Needs ``coview[scverse]``.
 
         Parameters
         ----------
         data : MuData, or path of an .h5mu file
         modalities : sequence of str, default=None
-            Which to read; None: all.
+            Modalities to read; None: all.
         layers : dict modality -> layer, default=None
-            Where the counts are, if not in ``X``: the models need counts, not their logarithms.
+            Layers that hold the counts, if ``X`` does not: models need counts, not logarithms.
         label : str, default=None
-            A column of ``obs`` with the classes of cells. Integers are taken as they are (-1:
+            A column of ``obs`` with the classes of cells. Integers are taken unchanged (-1:
             unlabeled), anything else as categories.
+
+        Returns
+        -------
+        Views
 
         Examples
         --------
-        >>> from coview import Views
-        >>> Views.from_mudata("cells.h5mu", layers={"rna": "counts"})
-        Traceback (most recent call last):
-            ...
-        FileNotFoundError: There is no file cells.h5mu.
+        >>> from coview import PLSA, Views, to_mudata
+        >>> cells = Views({"rna": [[3, 0], [0, 2]]}, ids=["c1", "c2"])
+        >>> mdata = to_mudata(PLSA(2, random_state=0).fit(cells), cells)
+        >>> Views.from_mudata(mdata, label="coview")
+        Views: 2 documents, 1 view
+          rna  2 terms  2 non-zeros (50.0 %)  all documents
+          labels: 2 classes (0, 1), 0 unlabeled; ids: yes; feature names: all views
         """
-        from coview.reading.mudata import mudata_parts
+        from coview.reading.mudata import read_mudata
 
-        return cls(**mudata_parts(data, modalities, layers, label))
+        return cls(**read_mudata(data, modalities, layers, label))

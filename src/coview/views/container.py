@@ -1,4 +1,4 @@
-"""`Views`: named matrices over the same documents, and what is known about rows and columns."""
+"""`Views`, the container of all data: named matrices over the same documents."""
 
 from __future__ import annotations
 
@@ -13,57 +13,60 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.reading.recipes import Recipe
-from coview.views.assembly import Parts, align_parts, label, mask, read_parts, rename, with_recipes
 from coview.views.checks import check_known, check_view_names
-from coview.views.constructors import FromOther, FromRaw
+from coview.views.constructors import Constructors
+from coview.views.contents import Contents, align, assemble, row_index
 from coview.views.folder import read_folder, write_folder
-from coview.views.named_matrices import read_tables
+from coview.views.named_matrices import read_named_matrices
 from coview.views.repr import describe, describe_html
-from coview.views.row_selection import as_rows
 from coview.wording import listing, quoted
 
 
-class Views(FromRaw, FromOther):
+class Views(Constructors):
     """Named matrices of non-negative counts or weights over the same documents. Immutable.
 
     Each matrix is kept as a canonical `scipy.sparse.csr_array` (sorted, no duplicates, no explicit
     zeros). Types that fit into float32 exactly (float32, bool, integers of up to 16 bits) become
-    float32, all others float64. A CSR of that kind is taken over without a copy: do not change its
-    buffers afterwards.
+    float32, all others float64. A canonical CSR of such a type is used without a copy: do not
+    change its buffers afterwards.
 
-    A document may lack a view. By default that is what a row of zeros means; `present` says it
-    otherwise, for a document whose view is there but empty.
+    A document may lack a view. By default a row of zeros means that it does; `present` marks
+    documents whose view is there but empty.
 
-    Rows are selected as in an array, ``views[rows]``, so scikit-learn's splitters and searches take
-    a container as it is. ``len`` is the number of documents; a container cannot be iterated, since
+    Rows are selected as in an array, ``views[rows]``, so scikit-learn's splitters and searches
+    accept a container. ``len`` is the number of documents. A container cannot be iterated, because
     that could mean documents or views: use ``views.names`` or ``views.matrices.items()``.
+
+    Other data are read by constructors: `from_texts`, `from_table`, `from_dataframe`,
+    `from_images`, `from_files`, `from_graph`, `from_mudata` and `load`.
 
     Parameters
     ----------
     data : dict, list or tuple of matrices, one matrix, or Views
-        ``{name: matrix}``; or matrices, called ``view_0``, ``view_1``, ... unless `names` says
-        otherwise; or one matrix, called ``X``. A matrix is an array, a list of rows, a scipy.sparse
-        array or matrix, or a pandas or polars DataFrame, whose columns become feature names and
-        whose index (if it does more than count the rows) becomes the ids.
+        ``{name: matrix}``; or several matrices, named ``view_0``, ``view_1``, ... unless `names`
+        is given; or one matrix, named ``X``. A matrix is an array, a list of rows, a scipy.sparse
+        array or matrix, or a pandas or polars DataFrame. The columns of a DataFrame become feature
+        names; its index becomes the ids, unless it only numbers the rows.
     ids : sequence of str, or dict name -> sequence of str, default=None
-        Unique names of the documents. A dict states them for each view; they must agree.
+        Unique names of the documents. A dict gives them for each view; they must agree.
     labels : array-like of shape (n_docs,), default=None
         Integers with -1 for unlabeled, or texts with None for unlabeled.
     label_names : sequence of str, default=None
         What integer labels stand for.
     features : dict name -> sequence of str, default=None
-        Unique names of the columns of some or all views; for one view the sequence will do.
+        Unique names of the columns of some or all views; a single view needs no dict.
     present : bool array of shape (n_docs, n_views), or dict name -> bool array, default=None
         Which document has which view.
     names : sequence of str, default=None
         Names of the views if `data` is not a dict.
     recipes : dict name -> Recipe, default=None
-        How raw documents become the counts of a view; set by `from_texts` and its kin.
+        How raw documents become the counts of a view; set by constructors such as `from_texts`.
 
     See Also
     --------
-    Views.align : For views that list different documents, or in different orders.
-    Views.load : From a folder.
+    Views.align : Combine views that list different documents, or in different orders.
+    Views.from_texts : Count the words of texts.
+    Views.load : Read a views folder.
 
     Examples
     --------
@@ -86,10 +89,10 @@ class Views(FromRaw, FromOther):
     array([[ True, False]])
     """
 
-    __slots__ = ("_parts",)
-    _parts: Parts
+    __slots__ = ("_contents",)
+    _contents: Contents
 
-    # len counts documents, a mapping iterates over names: neither would be right for both
+    # len counts documents but a mapping iterates over names: neither would suit both
     __iter__ = None
 
     def __init__(
@@ -108,39 +111,40 @@ class Views(FromRaw, FromOther):
             if names is not None:
                 raise TypeError("`names` is for matrices without names; Views have their own.")
             # the old ids are not checked again: rows drawn with replacement repeat theirs
-            parts = rename(data._parts, ids, features)
+            contents = data._contents.with_names(ids, features)
         else:
-            parts = read_parts(read_tables(data, names), ids, features)
+            contents = assemble(read_named_matrices(data, names), ids, features)
         if present is not None:
-            parts = mask(parts, present)
+            contents = contents.with_present(present)
         if labels is not None or label_names is not None:
-            parts = label(parts, parts.labels if labels is None else labels, label_names)
+            kept = contents.labels if labels is None else labels
+            contents = contents.with_labels(kept, label_names)
         if recipes is not None:
-            parts = with_recipes(parts, recipes)
-        self._parts = parts
+            contents = contents.with_recipes(recipes)
+        self._contents = contents
 
     @classmethod
-    def _of(cls, parts: Parts) -> Views:
+    def _from_contents(cls, contents: Contents) -> Views:
         views = cls.__new__(cls)
-        views._parts = parts
+        views._contents = contents
         return views
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self._parts)
+        return _restore, (type(self), self._contents)
 
-    # -- what is in it --
+    # -- contents --
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the views."""
-        return tuple(self._parts.matrices)
+        return tuple(self._contents.matrices)
 
     @property
     def matrices(self) -> Mapping[str, sp.csr_array]:
         """The matrix of each view, in order."""
         # shallow copies: assigning into one of them must not change the container
         return MappingProxyType(
-            {name: copy(matrix) for name, matrix in self._parts.matrices.items()}
+            {name: copy(matrix) for name, matrix in self._contents.matrices.items()}
         )
 
     @property
@@ -151,54 +155,54 @@ class Views(FromRaw, FromOther):
     @property
     def n_docs(self) -> int:
         """Number of documents."""
-        return self._parts.n_docs
+        return self._contents.n_docs
 
     @property
     def n_views(self) -> int:
         """Number of views."""
-        return len(self._parts.matrices)
+        return len(self._contents.matrices)
 
     @property
     def widths(self) -> tuple[int, ...]:
         """Number of terms of each view."""
-        return tuple(int(matrix.shape[1]) for matrix in self._parts.matrices.values())
+        return tuple(int(matrix.shape[1]) for matrix in self._contents.matrices.values())
 
     @property
     def present(self) -> np.ndarray:
         """Which document has which view, bool of shape (n_docs, n_views)."""
-        return self._parts.present
+        return self._contents.present
 
     @property
     def ids(self) -> np.ndarray | None:
         """Names of the documents, or None."""
-        return self._parts.ids
+        return self._contents.ids
 
     @property
     def features(self) -> dict[str, np.ndarray | None]:
         """Names of the terms of each view, or None where there are none."""
-        return dict(self._parts.features)
+        return dict(self._contents.features)
 
     @property
     def recipes(self) -> dict[str, Recipe | None]:
-        """How raw documents become the counts of each view, or None where that is not known."""
-        return {name: self._parts.recipes.get(name) for name in self.names}
+        """How raw documents become the counts of each view; None for views made from matrices."""
+        return {name: self._contents.recipes.get(name) for name in self.names}
 
     @property
     def labels(self) -> np.ndarray | None:
         """Class labels, or None. -1 (for texts: None) is unlabeled."""
-        return self._parts.labels
+        return self._contents.labels
 
     @property
     def label_names(self) -> list[str] | None:
-        """What integer labels stand for, or None."""
-        names = self._parts.label_names
+        """Names of the classes that integer labels stand for, or None."""
+        names = self._contents.label_names
         return None if names is None else list(names)
 
     def __len__(self) -> int:
         return self.n_docs
 
     def __contains__(self, name: object) -> bool:
-        return name in self._parts.matrices
+        return name in self._contents.matrices
 
     def __repr__(self) -> str:
         return describe(self)
@@ -213,25 +217,31 @@ class Views(FromRaw, FromOther):
         )
 
     def equals(self, other: Views) -> bool:
-        """Whether everything is the same: matrices, mask, names, labels, order of the views."""
-        return isinstance(other, Views) and self._parts.equals(other._parts)
+        """Return whether everything is the same: matrices, mask, names, labels, order of views.
 
-    # -- parts of it --
+        Examples
+        --------
+        >>> Views([[1, 2]]).equals(Views([[1, 2]])), Views([[1, 2]]).equals(Views([[1, 3]]))
+        (True, False)
+        """
+        return isinstance(other, Views) and self._contents.equals(other._contents)
+
+    # -- selection and combination --
 
     @overload
     def __getitem__(self, key: str) -> sp.csr_array: ...
     @overload
     def __getitem__(self, key: Any) -> Views: ...
     def __getitem__(self, key: Any) -> Any:
-        """The matrix of one view (``views["text"]``) or some documents (``views[rows]``)."""
+        """Return the matrix of one view (``views["text"]``) or some documents (``views[rows]``)."""
         if isinstance(key, str):
-            if key not in self._parts.matrices:
+            if key not in self._contents.matrices:
                 raise KeyError(f"no view {quoted(key)}; the views are {listing(self.names, 20)}")
-            return copy(self._parts.matrices[key])
-        return self._of(self._parts.take(as_rows(key, self.n_docs)))
+            return copy(self._contents.matrices[key])
+        return self._from_contents(self._contents.take(row_index(key, self.n_docs)))
 
     def select(self, *names: str) -> Views:
-        """Some views, in the order given.
+        """Return some views, in the order given.
 
         Examples
         --------
@@ -240,18 +250,30 @@ class Views(FromRaw, FromOther):
         """
         check_view_names(names)
         check_known(names, self.names, "The selection")
-        return self._of(self._parts.select(names))
+        return self._from_contents(self._contents.select(names))
 
     def drop(self, *names: str) -> Views:
-        """All views but these."""
+        """Return all views but these.
+
+        Examples
+        --------
+        >>> Views({"en": [[1]], "fr": [[2]], "it": [[3]]}).drop("fr").names
+        ('en', 'it')
+        """
         check_known(names, self.names, "The selection")
         return self.select(*(name for name in self.names if name not in names))
 
     def concat(self, name: str = "all") -> Views:
-        """One view with the terms of all, side by side.
+        """Return one view with the terms of all views, side by side.
 
-        A document has it if it has any of the views. Terms are called ``view:term``, with the
-        number of the column where a view has no names; if none has names, neither has the result.
+        A document has it if it has any of the views. Terms are named ``view:term``, or
+        ``view:column`` for a view without feature names; if no view has names, the result has
+        none.
+
+        Parameters
+        ----------
+        name : str, default="all"
+            Name of the new view.
 
         Examples
         --------
@@ -262,12 +284,19 @@ class Views(FromRaw, FromOther):
         ['en:cat', 'en:dog', 'fr:0']
         """
         (name,) = check_view_names([name])
-        return self._of(self._parts.join(name))
+        return self._from_contents(self._contents.join(name))
 
     def split(self, name: str, n_parts: int, *, random_state: int = 0) -> Views:
-        """The terms of one view dealt out at random to `n_parts` views of about the same size.
+        """Distribute the terms of one view at random over several views of about the same size.
 
         A document that has the view has all parts of it, even those in which its row is empty.
+
+        Parameters
+        ----------
+        name : str
+            The view to split; its parts are named ``<name>_0``, ``<name>_1``, ...
+        n_parts : int
+        random_state : int, default=0
 
         Examples
         --------
@@ -285,17 +314,40 @@ class Views(FromRaw, FromOther):
         columns = [np.sort(part) for part in np.array_split(order, n_parts)]
         names = [n for n in self.names if n != name] + [f"{name}_{i}" for i in range(n_parts)]
         check_view_names(names)
-        return self._of(self._parts.split(name, columns))
+        return self._from_contents(self._contents.split(name, columns))
 
     def with_labels(self, labels: Any, label_names: Sequence[str] | None = None) -> Views:
-        """The same with other labels; None takes them away."""
-        return self._of(label(self._parts, labels, label_names))
+        """Return a copy with other labels.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_docs,) or None
+            As in the constructor; None removes the labels.
+        label_names : sequence of str, default=None
+
+        Examples
+        --------
+        >>> Views([[1], [2]]).with_labels([0, 1], ["cat", "dog"]).label_names
+        ['cat', 'dog']
+        """
+        return self._from_contents(self._contents.with_labels(labels, label_names))
 
     def with_present(self, present: Any) -> Views:
-        """The same with another mask; None: a document has a view if its row is not empty."""
-        return self._of(mask(self._parts, present))
+        """Return a copy with another mask of which document has which view.
 
-    # -- from and to other places --
+        Parameters
+        ----------
+        present : bool array of shape (n_docs, n_views), dict name -> bool array, or None
+            None: a document has a view if its row is not empty.
+
+        Examples
+        --------
+        >>> Views([[1], [0]]).with_present([[True], [True]]).present.ravel().tolist()
+        [True, True]
+        """
+        return self._from_contents(self._contents.with_present(present))
+
+    # -- alignment and files --
 
     @classmethod
     def align(
@@ -306,18 +358,22 @@ class Views(FromRaw, FromOther):
         how: str = "inner",
         features: Any = None,
     ) -> Views:
-        """Bring views that list different documents, or in different orders, together.
+        """Combine views that list different documents, or list them in different orders.
 
         Parameters
         ----------
         data : dict name -> matrix
         on : dict name -> sequence of str, default=None
-            The ids of the rows of each view. Not needed for pandas frames, which have an index.
+            Ids of the rows of each view. Not needed for a pandas DataFrame, which has an index.
         how : {"inner", "outer"}, default="inner"
-            Keep the documents that all views list, or those that any lists; the others then lack
-            a view. Their order is that of first appearance.
+            Keep the documents that all views list, or those that any view lists; these then lack
+            the other views. Their order is that of first appearance.
         features : dict name -> sequence of str, default=None
             Names of the columns, as in the constructor.
+
+        Returns
+        -------
+        Views
 
         Examples
         --------
@@ -329,12 +385,12 @@ class Views(FromRaw, FromOther):
         >>> Views.align(data, on=on, how="outer").present[:, 1].tolist()
         [True, False, True]
         """
-        return cls._of(align_parts(data, on, how, features))
+        return cls._from_contents(align(data, on, how, features))
 
     def save(self, folder: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write a views folder: plain files that need no code of ours to be read.
+        """Write a views folder: plain files that other tools can read.
 
-        The files are written beside the folder and moved into place when all is written, so a
+        The files are written beside the folder and moved into place when they are complete, so a
         save that fails leaves what was there before.
 
         Parameters
@@ -342,8 +398,16 @@ class Views(FromRaw, FromOther):
         folder : path
         overwrite : bool, default=False
             Replace an existing views folder. A folder that holds other files is never replaced.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Views({"en": [[1, 2]]}).save(folder)
+        ...     sorted(path.name for path in Path(folder).iterdir())
+        ['present.npy', 'view_en.npz', 'views.txt']
         """
-        write_folder(folder, self._parts, overwrite)
+        write_folder(folder, self._contents, overwrite)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], views: Sequence[str] | None = None) -> Views:
@@ -353,8 +417,12 @@ class Views(FromRaw, FromOther):
         ----------
         folder : path
         views : sequence of str, default=None
-            Names of the views to read, in the order wanted. None reads all, in the order in which
-            they were saved, or in alphabetical order if the folder does not say.
+            Names of the views to read, in this order. None reads all, in the order in which they
+            were saved, or in alphabetical order if the folder has no ``views.txt``.
+
+        Returns
+        -------
+        Views
 
         Examples
         --------
@@ -373,5 +441,5 @@ class Views(FromRaw, FromOther):
             raise ValueError(f"In {Path(folder)}: {error}") from error
 
 
-def _restore(cls: type[Views], parts: Parts) -> Views:
-    return cls._of(parts.refrozen())
+def _restore(cls: type[Views], contents: Contents) -> Views:
+    return cls._from_contents(contents.refrozen())

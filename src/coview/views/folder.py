@@ -1,15 +1,15 @@
-"""A views folder on disk: files that any tool can read, without code of ours and without pickle.
+"""The views folder, the format of `Views` on disk: plain files, without pickle.
 
     view_<name>.npz | .npy     one matrix for each view (scipy sparse, or dense)
-    features_<name>.txt.gz     its terms, one a line
-    ids.txt.gz                 the documents, one a line
+    features_<name>.txt.gz     its terms, one per line
+    ids.txt.gz                 the ids of the documents, one per line
     labels.npy                 integers (-1 is unlabeled) or texts
-    label_names.txt            what the integers stand for, one a line
+    label_names.txt            names of the classes, one per line
     present.npy                documents x views, in the alphabetical order of the view names
-    views.txt                  the order of the views; without it they come in alphabetical order
+    views.txt                  the order of the views; without it they are sorted by name
     recipe_<name>.json         how raw documents become counts, with arrays in recipe_<name>_*.npy
 
-Only the matrices are required. Texts are UTF-8, lines end in a line feed.
+Only the matrices are required. Texts are in UTF-8, and lines end with a line feed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -28,47 +27,47 @@ import scipy.sparse as sp
 
 from coview.reading.plain_files import load_array, load_sparse, map_array, read_file, read_lines
 from coview.reading.recipes import read_recipes, write_recipe
-from coview.views.assembly import Parts
+from coview.store import replace_folder
 from coview.views.checks import check_ids, check_view_names
+from coview.views.contents import Contents
 from coview.views.matrix_checks import check_matrix
 from coview.wording import listing, quoted
 
 _VIEW_FILE = re.compile(r"view_(.+)\.(npz|npy)", re.DOTALL)
-_OURS = re.compile(
+_OUR_FILES = re.compile(
     r"view_.+\.np[yz]|features_.+\.txt\.gz|ids\.txt\.gz|(labels|present)\.npy|"
     r"(label_names|views)\.txt|recipe_.+\.(json|npy)",
     re.DOTALL,
 )
-# what a file name must not hold on one of the common systems
-_UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\<>:"|?*]|^\.|[. ]$')
-_LONGEST = 200
+# characters that a common operating system does not allow in a file name
+_UNSAFE_NAME = re.compile(r'[\x00-\x1f\x7f/\\<>:"|?*]|^\.|[. ]$')
+_LONGEST_NAME = 200
 
 
 # -- writing --------------------------------------------------------------------------------------
 
 
-def write_folder(folder: str | os.PathLike[str], parts: Parts, overwrite: bool) -> None:
-    """Write the parts of a container; an existing folder is replaced whole, or not touched."""
-    # resolved, so that a link to a folder stays a link
+def write_folder(folder: str | os.PathLike[str], contents: Contents, overwrite: bool) -> None:
+    """Write the contents of a `Views`; an existing folder is replaced whole, or not touched."""
+    # a link to a folder stays a link
     target = Path(folder).resolve()
-    _check_view_files(parts.matrices)
+    _check_view_files(contents.matrices)
     _check_target(target, overwrite)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".coview-") as beside:
         new = Path(beside, "new")
         new.mkdir()
-        _write_files(new, parts)
-        # not inside, where it would be removed even if it cannot be put back
-        _swap(new, target, old=Path(f"{beside}-old"))
+        _write_files(new, contents)
+        replace_folder(new, target)
 
 
 def _check_view_files(names: Iterable[str]) -> None:
     for name in names:
-        if _UNSAFE.search(name) or len(name.encode()) > _LONGEST:
+        if _UNSAFE_NAME.search(name) or len(name.encode()) > _LONGEST_NAME:
             raise ValueError(
                 f"View {quoted(name)} cannot be saved under its name: it is part of a file name, "
                 f'so it may hold none of / \\ < > : " | ? * nor control characters, not begin '
-                f"or end with a dot and not exceed {_LONGEST} bytes. Rename the view."
+                f"or end with a dot and not exceed {_LONGEST_NAME} bytes. Rename the view."
             )
     if len({name.casefold() for name in names}) < len(list(names)):
         raise ValueError(
@@ -85,28 +84,28 @@ def _check_target(target: Path, overwrite: bool) -> None:
         raise FileExistsError(
             f"{target} is not empty. Choose another folder, or pass overwrite=True."
         )
-    foreign = [name for name in files if not _OURS.fullmatch(name)]
-    if foreign:  # overwrite=True on the wrong folder must not cost anybody their files
+    foreign = [name for name in files if not _OUR_FILES.fullmatch(name)]
+    if foreign:  # never delete files that are not ours
         raise FileExistsError(
             f"{target} holds files that are no part of a views folder: {listing(foreign)}. "
             "Move them away or choose another folder."
         )
 
 
-def _write_files(folder: Path, parts: Parts) -> None:
-    names = list(parts.matrices)
+def _write_files(folder: Path, contents: Contents) -> None:
+    names = list(contents.matrices)
     for name in names:
-        sp.save_npz(folder / f"view_{name}.npz", parts.matrices[name])
-        _write_lines(folder / f"features_{name}.txt.gz", parts.features[name])
+        sp.save_npz(folder / f"view_{name}.npz", contents.matrices[name])
+        _write_lines(folder / f"features_{name}.txt.gz", contents.features[name])
     _write_lines(folder / "views.txt", names)
     alphabetical = [names.index(name) for name in sorted(names)]
-    np.save(folder / "present.npy", parts.present[:, alphabetical], allow_pickle=False)
+    np.save(folder / "present.npy", contents.present[:, alphabetical], allow_pickle=False)
     # rows drawn with replacement repeat their ids; such a folder could not be read again
-    _write_lines(folder / "ids.txt.gz", None if parts.ids is None else check_ids(parts.ids))
-    _write_lines(folder / "label_names.txt", parts.label_names)
-    if parts.labels is not None:
-        np.save(folder / "labels.npy", _plain_labels(parts.labels), allow_pickle=False)
-    for name, recipe in parts.recipes.items():
+    _write_lines(folder / "ids.txt.gz", None if contents.ids is None else check_ids(contents.ids))
+    _write_lines(folder / "label_names.txt", contents.label_names)
+    if contents.labels is not None:
+        np.save(folder / "labels.npy", _plain_labels(contents.labels), allow_pickle=False)
+    for name, recipe in contents.recipes.items():
         write_recipe(folder, name, recipe)
 
 
@@ -116,16 +115,16 @@ def _write_lines(path: Path, lines: Iterable[str] | None) -> None:
     for index, line in enumerate(lines):
         if "\n" in line or line.endswith("\r"):
             raise ValueError(
-                f"{path.name} keeps one name a line, so {quoted(line)} (number {index:,}) cannot "
+                f"{path.name} keeps one name per line, so {quoted(line)} (number {index:,}) cannot "
                 "be saved: it holds a line break. Rename it."
             )
     data = "".join(f"{line}\n" for line in lines).encode()
-    # no time stamp: the same names give the same bytes
+    # without a time stamp, so that the same names give the same bytes
     path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
 
 
 def _plain_labels(labels: np.ndarray) -> np.ndarray:
-    """Labels as a type that needs no pickle."""
+    """Return labels in a type that needs no pickle."""
     if labels.dtype.kind != "O":
         return labels
     plain = labels.astype(str)
@@ -139,38 +138,29 @@ def _plain_labels(labels: np.ndarray) -> np.ndarray:
     return plain
 
 
-def _swap(new: Path, target: Path, old: Path) -> None:
-    """Move `new` to `target`; should that fail, what was there before is put back."""
-    existed = target.exists()
-    if existed:
-        target.rename(old)
-    try:
-        new.rename(target)
-    except OSError:
-        if existed:
-            old.rename(target)
-        raise
-    if existed:
-        shutil.rmtree(old)
-
-
 # -- reading --------------------------------------------------------------------------------------
+
+
+def is_views_folder(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is a folder that holds the matrix of at least one view."""
+    folder = Path(path)
+    return folder.is_dir() and any(_VIEW_FILE.fullmatch(file.name) for file in folder.iterdir())
 
 
 def read_folder(
     folder: str | os.PathLike[str], views: Sequence[str] | None = None
 ) -> dict[str, Any]:
-    """The parts of a container, as keyword arguments of `Views`."""
+    """Read a views folder as keyword arguments of `Views`; see `Views.load`."""
     folder = Path(folder)
     files = _view_files(folder)
-    names = _wanted(folder, list(files), views)
+    names = _check_wanted(folder, list(files), views)
     matrices = {name: _read_view(files[name], name, names) for name in names}
-    n_docs = _same_height(matrices, files)
-    ids = _optional(folder / "ids.txt.gz", read_lines, (n_docs,))
-    labels = _optional(folder / "labels.npy", load_array, (n_docs,))
-    present = _optional(folder / "present.npy", load_array, (n_docs, len(files)))
+    n_docs = _check_heights(matrices, files)
+    ids = _read_optional(folder / "ids.txt.gz", read_lines, (n_docs,))
+    labels = _read_optional(folder / "labels.npy", load_array, (n_docs,))
+    present = _read_optional(folder / "present.npy", load_array, (n_docs, len(files)))
     features = {
-        name: _optional(folder / f"features_{name}.txt.gz", read_lines, (matrix.shape[1],))
+        name: _read_optional(folder / f"features_{name}.txt.gz", read_lines, (matrix.shape[1],))
         for name, matrix in matrices.items()
     }
     if present is not None:
@@ -179,7 +169,7 @@ def read_folder(
         "data": matrices,
         "ids": ids,
         "labels": labels,
-        "label_names": _optional(folder / "label_names.txt", read_lines),
+        "label_names": _read_optional(folder / "label_names.txt", read_lines),
         "features": features,
         "present": present,
         "recipes": read_recipes(folder, features),
@@ -187,7 +177,7 @@ def read_folder(
 
 
 def _view_files(folder: Path) -> dict[str, Path]:
-    """The file of each view, in the order in which the views were saved."""
+    """Return the file of each view, in the order in which the views were saved."""
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {folder}.")
     files: dict[str, Path] = {}
@@ -201,14 +191,14 @@ def _view_files(folder: Path) -> dict[str, Path]:
             files[match[1]] = path
     if not files:
         raise FileNotFoundError(f"{folder} holds no view_<name>.npz or view_<name>.npy.")
-    order = _optional(folder / "views.txt", read_lines) or []
+    order = _read_optional(folder / "views.txt", read_lines) or []
     missing = [name for name in order if name not in files]
     if missing:
         raise ValueError(f"{folder / 'views.txt'} lists {listing(missing)}, but has no such file.")
     return {name: files[name] for name in [*order, *sorted(files.keys() - set(order))]}
 
 
-def _wanted(folder: Path, found: list[str], views: Sequence[str] | None) -> list[str]:
+def _check_wanted(folder: Path, found: list[str], views: Sequence[str] | None) -> list[str]:
     if isinstance(views, str):
         raise TypeError(f"views must be a list of names; write views=[{quoted(views)}].")
     wanted = found if views is None else list(check_view_names(views))
@@ -228,7 +218,7 @@ def _read_view(path: Path, name: str, wanted: list[str]) -> sp.csr_array:
         raise ValueError(f"{path}: {error}{advice}") from error
 
 
-def _same_height(matrices: dict[str, sp.csr_array], files: dict[str, Path]) -> int:
+def _check_heights(matrices: dict[str, sp.csr_array], files: dict[str, Path]) -> int:
     (first, matrix), *rest = matrices.items()
     for name, other in rest:
         if other.shape[0] != matrix.shape[0]:
@@ -239,9 +229,10 @@ def _same_height(matrices: dict[str, sp.csr_array], files: dict[str, Path]) -> i
     return matrix.shape[0]
 
 
-def _optional(
+def _read_optional(
     path: Path, reader: Callable[[Path], Any], shape: tuple[int, ...] | None = None
 ) -> Any:
+    """Read a file that may be missing (None), and check the shape of what it holds."""
     if not path.exists():
         return None
     found = read_file(path, reader)

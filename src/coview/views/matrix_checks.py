@@ -1,8 +1,10 @@
-"""One matrix of any kind becomes a canonical CSR array of non-negative floats, or a clear error.
+"""The check of one matrix: it becomes a canonical CSR array of non-negative floats, or an error.
 
-The order matters. A CSR whose indices point outside the matrix makes compiled code read (or write)
-foreign memory, so the format is checked before any arithmetic. The caller's matrix is never
-altered: scipy's own checks set attributes, so they run on a new object around the same buffers.
+The errors about values (NaN, negative, infinite, too large, not a number) are worded in the last
+section. The order of the checks matters: a CSR whose indices point outside the matrix makes
+compiled code read or write foreign memory, so the format is checked before any arithmetic. The
+caller's matrix is never altered: scipy's own checks set attributes, so they run on a new object
+around the same buffers.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.wording import place, quoted
+from coview.views.checks import DataWarning, frozen
+from coview.wording import location, quoted
 
 Names = np.ndarray | None
 
@@ -24,14 +27,10 @@ _RESHAPE = (
 _FORMATS = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
 
 
-class DataWarning(UserWarning):
-    """The data are usable, but probably not what was meant."""
-
-
 def check_matrix(
     X: Any, view: str = "X", *, ids: Names = None, features: Names = None
 ) -> sp.csr_array:
-    """Turn a matrix into a canonical, read-only CSR array of non-negative finite floats.
+    """Convert a matrix to a canonical, read-only CSR array of non-negative finite floats.
 
     Canonical means sorted indices, no duplicates (they are summed, in float64) and no explicit
     zeros. The element type is float32 if every value of the input's type fits into it exactly
@@ -77,29 +76,22 @@ def check_matrix(
     with np.errstate(over="ignore"):  # an overflow to inf is found by the next check
         csr.data = csr.data.astype(float_type(kind), copy=False)
     lowest = _check_values(csr, kind, view, ids, features)
-    if lowest == 0:  # explicit zeros; the copy keeps the caller's buffers as they are
+    if lowest == 0:  # explicit zeros; a copy, because the caller's buffers must not change
         csr = csr.copy()
         csr.eliminate_zeros()
     return frozen_csr(csr)
 
 
 def float_type(dtype: np.dtype) -> type:
-    """float32 if it holds every value of `dtype` exactly, float64 otherwise."""
+    """Return float32 if it holds every value of `dtype` exactly, float64 otherwise."""
     return np.float32 if np.can_cast(dtype, np.float32) else np.float64
 
 
-def frozen(array: np.ndarray) -> np.ndarray:
-    """A read-only view; the array given keeps its own flags."""
-    view = np.asarray(array).view()
-    view.flags.writeable = False
-    return view
-
-
 def frozen_csr(csr: sp.csr_array) -> sp.csr_array:
-    """A CSR array over read-only views of the buffers of a canonical one."""
+    """Return a CSR array over read-only views of the buffers of a canonical one."""
     shell = sp.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape)
     shell.data, shell.indices, shell.indptr = map(frozen, (shell.data, shell.indices, shell.indptr))
-    # scipy would look at every index to find this out, and try to sort in place otherwise
+    # otherwise scipy would look at every index to find this out, and sort in place
     shell.has_sorted_indices = shell.has_canonical_format = True
     return shell
 
@@ -135,26 +127,17 @@ def _dense(X: Any, view: str) -> np.ndarray:
 
 
 def _from_objects(array: np.ndarray, view: str) -> np.ndarray:
-    """Objects that are numbers become float64; a text of digits is a text all the same."""
+    """Convert objects that are numbers to float64; a text of digits is not a number."""
     for (row, column), value in np.ndenumerate(array):
         try:
             float(value)
         except (TypeError, ValueError) as error:
-            raise _not_a_number(value, view, place(row, column), error) from error
+            raise _object_error(value, view, location(row, column), error) from error
         if isinstance(value, str | bytes):
-            raise _not_a_number(value, view, place(row, column))
+            raise _object_error(value, view, location(row, column))
         if isinstance(value, int | np.integer) and value >= 2**53:
-            raise ValueError(_too_large(int(value), array.dtype, view, place(row, column)))
+            raise ValueError(_size_error(int(value), array.dtype, view, location(row, column)))
     return array.astype(np.float64)
-
-
-def _not_a_number(value: Any, view: str, where: str, error: Exception | None = None) -> Exception:
-    where = f"in view {quoted(view)} at {where}"
-    if isinstance(value, str | bytes):
-        return ValueError(f"Found the text {quoted(value)} {where}. {_TEXT_ADVICE}")
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return ValueError(f"Input contains NaN (a missing value) {where}. {_NAN_ADVICE}")
-    return TypeError(f"{error}, found {where}. A view is a matrix of numbers.")
 
 
 def _from_half(array: np.ndarray, view: str) -> np.ndarray:
@@ -167,16 +150,7 @@ def _from_half(array: np.ndarray, view: str) -> np.ndarray:
     return array.astype(np.float32)
 
 
-# -- what kind of thing it is ---------------------------------------------------------------------
-
-_TEXT_ADVICE = (
-    "A view is a matrix of counts or weights; turn texts into one first, for example with "
-    "sklearn.feature_extraction.text.CountVectorizer."
-)
-_NAN_ADVICE = (
-    "Replace it by a number. If the document lacks this view, give it a row of zeros: "
-    "that counts as absent."
-)
+# -- type and shape -------------------------------------------------------------------------------
 
 
 def _check_type(dtype: np.dtype, view: str) -> None:
@@ -211,25 +185,28 @@ def _check_shape(shape: tuple[int, ...], view: str) -> None:
 
 
 def _to_csr(X: Any, view: str) -> sp.csr_array:
-    """CSR in canonical order, over the caller's buffers if they are that already."""
+    """Return a canonical CSR, over the caller's buffers if they are canonical already."""
     if not sp.issparse(X):
-        # scipy does not know foreign byte orders
+        # scipy does not accept foreign byte orders
         return sp.csr_array(X.astype(X.dtype.newbyteorder("="), copy=False))
     try:
-        shell = _shell(X)
+        shell = checked_sparse(X)
     except (ValueError, TypeError, IndexError) as error:
         raise ValueError(
             f"View {quoted(view)} is a damaged sparse matrix ({X.format}): {error}. "
             "Build it anew from its entries."
         ) from error
     if shell.format in ("coo", "bsr"):
-        shell = _wide(shell)
+        shell = _summable(shell)
     csr = sp.csr_array(shell.tocsr())
-    return csr if csr.has_canonical_format else _merged(csr)
+    return csr if csr.has_canonical_format else _without_duplicates(csr)
 
 
-def _shell(X: Any) -> Any:
-    """A new sparse object around the same buffers, fully checked."""
+def checked_sparse(X: Any) -> Any:
+    """Return a new sparse object around the same buffers, with its format fully checked.
+
+    Raises ValueError, TypeError or IndexError for damaged indices, before compiled code uses them.
+    """
     if X.format == "coo":
         return sp.coo_array((X.data, (X.row, X.col)), shape=X.shape)
     if X.format == "dia":
@@ -247,7 +224,7 @@ def _shell(X: Any) -> Any:
 
 
 def _short_indices(csr: sp.csr_array) -> sp.csr_array:
-    """Indices of 32 bits where they suffice: half the memory that a sweep has to read."""
+    """Convert indices to 32 bits if they suffice: an EM step then reads half the memory."""
     longest = max(*csr.shape, csr.nnz)
     dtype = np.int32 if longest <= np.iinfo(np.int32).max else np.int64
     csr.indices = csr.indices.astype(dtype, copy=False)
@@ -255,19 +232,19 @@ def _short_indices(csr: sp.csr_array) -> sp.csr_array:
     return csr
 
 
-def _wide(matrix: Any) -> Any:
-    """A copy whose duplicates can be summed: 200 + 100 is 44 in uint8."""
-    # True and True stay True: for scipy a sum of bools is a logical or
+def _summable(matrix: Any) -> Any:
+    """Return a copy whose duplicates can be summed: in uint8, 200 + 100 is 44."""
+    # scipy sums bools by a logical or
     return matrix.astype(bool if matrix.dtype.kind == "b" else np.float64)
 
 
-def _merged(csr: sp.csr_array) -> sp.csr_array:
-    merged = _wide(csr)
+def _without_duplicates(csr: sp.csr_array) -> sp.csr_array:
+    merged = _summable(csr)
     merged.sum_duplicates()  # sorts, too
     return merged
 
 
-# -- the values -----------------------------------------------------------------------------------
+# -- values ---------------------------------------------------------------------------------------
 
 
 def _check_values(
@@ -275,7 +252,7 @@ def _check_values(
 ) -> float:
     """Return the lowest stored value (1 if there is none) if all are finite and non-negative.
 
-    Two reductions and no temporary array; the culprit is looked for only if there is one.
+    This takes two reductions and no temporary array; a wrong value is located only if there is one.
     """
     if csr.nnz == 0:
         return 1.0
@@ -285,18 +262,31 @@ def _check_values(
         return float(lowest)
     position = int(np.argmin((csr.data >= 0) & (csr.data < limit)))
     row = int(np.searchsorted(csr.indptr, position, side="right")) - 1
-    where = place(row, int(csr.indices[position]), ids, features)
-    raise ValueError(_complaint(csr.data[position], kind, view, where))
+    where = location(row, int(csr.indices[position]), ids, features)
+    raise ValueError(_value_error(csr.data[position], kind, view, where))
 
 
 def _exact_limit(kind: np.dtype, dtype: np.dtype) -> float:
-    """Integers from here on cannot be told from their neighbors once they are floats."""
+    """Return the smallest value that a float cannot tell from its neighbors, for integers."""
     if kind.kind == "f":
         return np.inf
     return 2.0**24 if dtype == np.float32 else 2.0**53
 
 
-def _complaint(value: np.floating, kind: np.dtype, view: str, where: str) -> str:
+# -- words of the errors about values -------------------------------------------------------------
+
+_TEXT_ADVICE = (
+    "A view is a matrix of counts or weights; turn texts into one first, for example with "
+    "sklearn.feature_extraction.text.CountVectorizer."
+)
+_NAN_ADVICE = (
+    "Replace it by a number. If the document lacks this view, give it a row of zeros: "
+    "that counts as absent."
+)
+
+
+def _value_error(value: np.floating, kind: np.dtype, view: str, where: str) -> str:
+    """Word the error for a number that is NaN, negative, infinite or too large."""
     if np.isnan(value):
         return f"Input contains NaN in view {quoted(view)} at {where}. {_NAN_ADVICE}"
     if value < 0:
@@ -307,12 +297,22 @@ def _complaint(value: np.floating, kind: np.dtype, view: str, where: str) -> str
         )
     if np.isinf(value):
         return f"Input contains inf in view {quoted(view)} at {where}. Counts must be finite."
-    return _too_large(int(value), kind, view, where)
+    return _size_error(int(value), kind, view, where)
 
 
-def _too_large(value: int, kind: np.dtype, view: str, where: str) -> str:
+def _size_error(value: int, kind: np.dtype, view: str, where: str) -> str:
     return (
         f"View {quoted(view)} holds the integer {value:,} ({kind}) at {where}, too large to "
         "be kept exactly. Divide the counts, or convert them with .astype(float) if rounding "
         "is acceptable."
     )
+
+
+def _object_error(value: Any, view: str, where: str, error: Exception | None = None) -> Exception:
+    """Return the error for a Python object that is no number: text, a missing value, anything."""
+    where = f"in view {quoted(view)} at {where}"
+    if isinstance(value, str | bytes):
+        return ValueError(f"Found the text {quoted(value)} {where}. {_TEXT_ADVICE}")
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ValueError(f"Input contains NaN (a missing value) {where}. {_NAN_ADVICE}")
+    return TypeError(f"{error}, found {where}. A view is a matrix of numbers.")

@@ -1,8 +1,8 @@
-"""Whatever a user gives becomes named matrices, with the names that came with them.
+"""Matrices with names from what a user gives: dicts, lists, arrays, sparse matrices, DataFrames.
 
-A DataFrame, of pandas or polars, brings names of columns and perhaps ids. Neither library is
-imported: narwhals, if it is installed, gives one way to read them all; without it, both happen to
-have the two members that are needed, `columns` and `to_numpy`.
+A DataFrame of pandas or polars brings names of columns and perhaps ids. Neither library is
+imported: narwhals, if it is installed, reads them all in the same way; without it, the members
+`columns` and `to_numpy`, which both libraries have, are enough.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from coview.views.checks import check_names, check_view_names
 from coview.wording import listing, plural, quoted
 
 
-class Table(NamedTuple):
-    """A matrix with the names that came with it."""
+class NamedMatrix(NamedTuple):
+    """A matrix with the names of its rows and columns, as far as it brings some."""
 
     matrix: Any
     features: np.ndarray | None = None
     ids: list[str] | None = None
 
 
-def read_tables(data: Any, names: Sequence[str] | None = None) -> dict[str, Table]:
-    """Named matrices from a dict, from several matrices, or from one."""
+def read_named_matrices(data: Any, names: Sequence[str] | None = None) -> dict[str, NamedMatrix]:
+    """Return matrices by view, from a dict, from several matrices, or from one."""
     if isinstance(data, Mapping):
         if names is not None:
             raise TypeError("`names` is for matrices without names; a dict has its own.")
         check_view_names(data)
-        return {name: read_table(matrix, name) for name, matrix in data.items()}
+        return {name: read_named_matrix(matrix, name) for name, matrix in data.items()}
     several = _is_several(data)
     matrices = list(data) if several else [data]
     if names is None:
@@ -41,28 +41,28 @@ def read_tables(data: Any, names: Sequence[str] | None = None) -> dict[str, Tabl
             f"Expected {plural(len(matrices), 'name')}, one for each view, found {len(names)}: "
             f"{listing(names)}."
         )
-    return {name: read_table(X, name) for name, X in zip(names, matrices, strict=True)}
+    return {name: read_named_matrix(X, name) for name, X in zip(names, matrices, strict=True)}
 
 
 def _is_several(data: Any) -> bool:
-    """A list of matrices, as against a list of rows."""
+    """Return whether this is a list of matrices, not a list of rows."""
     return isinstance(data, list | tuple) and any(len(getattr(X, "shape", ())) == 2 for X in data)
 
 
-def read_table(X: Any, view: str) -> Table:
-    """A matrix of any kind with its names; only a DataFrame brings some."""
-    # in this order: the columns of a polars LazyFrame cannot be asked for without a warning
+def read_named_matrix(X: Any, view: str) -> NamedMatrix:
+    """Return a matrix of any kind with its names; only a DataFrame brings some."""
+    # in this order: reading the columns of a polars LazyFrame gives a warning
     if not (hasattr(X, "to_numpy") and hasattr(X, "columns")):
-        return Table(X)
+        return NamedMatrix(X)
     features = _features(list(X.columns), view)
     if features is None and hasattr(X, "set_axis"):
-        # numbers that are no names may repeat, which narwhals does not take
+        # numbers that are not names may repeat, which narwhals refuses
         X = X.set_axis(range(X.shape[1]), axis=1)
-    return Table(_matrix(X, view), features, _ids(X))
+    return NamedMatrix(_matrix(X, view), features, index_ids(X))
 
 
 def _matrix(frame: Any, view: str) -> Any:
-    sparse = getattr(frame, "sparse", None)  # pandas offers it if all columns are sparse
+    sparse = getattr(frame, "sparse", None)  # pandas has it if all columns are sparse
     if sparse is not None:
         return sparse.to_coo()
     reader = _reader(frame)
@@ -81,7 +81,7 @@ def _reader(frame: Any) -> Any:
 
 
 def _check_exact(reader: Any, view: str) -> None:
-    """Integers that became floats because of another column must have survived that."""
+    """Refuse integers that another column turned into floats, if they are too large for that."""
     for name in reader.columns:
         column = reader[name]
         if str(column.dtype).lower().startswith(("int64", "uint64")) and (column >= 2**53).any():
@@ -93,7 +93,7 @@ def _check_exact(reader: Any, view: str) -> None:
 
 
 def _features(columns: list[Any], view: str) -> np.ndarray | None:
-    """Texts are names; the numbers that pandas gives by default are none; a mixture is an error."""
+    """Return texts as names, None for numbers (the default of pandas); refuse a mixture."""
     texts = [name for name in columns if isinstance(name, str)]
     if not texts:
         return None
@@ -107,8 +107,8 @@ def _features(columns: list[Any], view: str) -> np.ndarray | None:
     return check_names(texts, f"the columns of view {quoted(view)}")
 
 
-def _ids(frame: Any) -> list[str] | None:
-    """The index of a pandas frame as text, unless it merely counts the rows."""
+def index_ids(frame: Any) -> list[str] | None:
+    """Return the index of a pandas frame as text, or None if it only numbers the rows."""
     index = getattr(frame, "index", None)
     if index is None or callable(index):
         return None

@@ -1,22 +1,22 @@
-"""How `Views` is printed: as text, and as a table in a notebook."""
+"""The printed form of `Views`: as text, and as a table in a notebook."""
 
 from __future__ import annotations
 
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from coview.wording import plural, show
+from coview.wording import plural, printable
 
 if TYPE_CHECKING:
     from coview.views.container import Views
 
 
 def describe(views: Views) -> str:
-    """What is in a container, as a few lines of text."""
+    """Return a few lines of text that summarize a `Views`."""
     title = f"Views: {plural(views.n_docs, 'document')}, {plural(views.n_views, 'view')}"
     rows = _rows(views)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    # the name is flush left, the numbers are flush right, the last column is free text
+    # names are left-aligned, numbers right-aligned, and the last column is free text
     lines = [
         f"  {name:<{widths[0]}}  {terms:>{widths[1]}}  {filled:>{widths[2]}}  {documents}"
         for name, terms, filled, documents in rows
@@ -25,7 +25,7 @@ def describe(views: Views) -> str:
 
 
 def describe_html(views: Views) -> str:
-    """The same as a small table; everything that comes from data is escaped."""
+    """Return the same summary as an HTML table; everything that comes from data is escaped."""
     title, *_, notes = describe(views).splitlines()
     cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in _rows(views))
     body = "".join(f"<tr>{row}</tr>" for row in cells)
@@ -36,7 +36,7 @@ def _rows(views: Views) -> list[tuple[str, str, str, str]]:
     present = views.present.sum(axis=0)
     return [
         (
-            show(name, 30),
+            printable(name, 30),
             plural(matrix.shape[1], "term"),
             f"{plural(matrix.nnz, 'non-zero')} ({_share(matrix)})",
             _documents(int(count), views.n_docs),
@@ -58,7 +58,9 @@ def _documents(present: int, total: int) -> str:
 
 def _notes(views: Views) -> str:
     named = [name for name, features in views.features.items() if features is not None]
-    features = "all views" if len(named) == views.n_views else ", ".join(show(n, 30) for n in named)
+    features = (
+        "all views" if len(named) == views.n_views else ", ".join(printable(n, 30) for n in named)
+    )
     ids = "no" if views.ids is None else "yes"
     return f"labels: {_labels(views)}; ids: {ids}; feature names: {features or 'no'}"
 
@@ -71,6 +73,8 @@ def _labels(views: Views) -> str:
     unlabeled = sum(label is None or label == -1 for label in labels)
     names = views.label_names
     shown = [label if names is None else names[label] for label in sorted(classes)]
-    some = ", ".join(show(name, 20) for name in shown[:3]) + (", ..." if len(shown) > 3 else "")
+    some = ", ".join(printable(name, 20) for name in shown[:3]) + (
+        ", ..." if len(shown) > 3 else ""
+    )
     count = f"{len(classes):,} {'class' if len(classes) == 1 else 'classes'}"
     return f"{count}{f' ({some})' if some else ''}, {unlabeled:,} unlabeled"

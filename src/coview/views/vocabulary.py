@@ -1,4 +1,4 @@
-"""The columns of new documents against the vocabulary of a fitted model."""
+"""Match the columns of new documents to the vocabulary of a fitted model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 
-from coview.views.matrix_checks import DataWarning
+from coview.views.checks import DataWarning
 from coview.wording import listing, quoted
 
 
@@ -21,12 +21,11 @@ def match_features(
     limit: float = 0.5,
     owner: str = "model",
 ) -> sp.csr_array:
-    """Columns of new documents in the order of the fitted vocabulary.
+    """Return the columns of new documents in the order of the fitted vocabulary.
 
-    Without names on both sides only the number of columns can be compared. Terms the model does not
-    know are dropped, fitted terms that are not there are columns of zeros, and a warning says how
-    much of the mass was lost. The same names in another order are an error: it is much more often
-    a mistake than a wish.
+    Without names on both sides, only the number of columns is compared. Unknown terms are dropped,
+    fitted terms that are missing become columns of zeros, and a warning says how much of the mass
+    was lost. The same names in another order raise an error: they are usually a mistake.
 
     Parameters
     ----------
@@ -41,6 +40,18 @@ def match_features(
         Share of the mass that may be unknown.
     owner : str, default="model"
         Name of the model's class, for the messages.
+
+    Returns
+    -------
+    csr_array of shape (n_docs, width)
+
+    Examples
+    --------
+    >>> import pytest
+    >>> new, fitted = np.array(["dog", "cat", "emu"]), np.array(["cat", "dog"])
+    >>> with pytest.warns(DataWarning, match="are unknown to the model, with 12.5% of the mass"):
+    ...     match_features(sp.csr_array([[3, 4, 1]]), new, fitted, "en").toarray()
+    array([[4, 3]])
     """
     width = len(fitted_names) if fitted_names is not None else width
     if names is None or fitted_names is None:
@@ -53,7 +64,7 @@ def match_features(
     if len(names) == len(fitted_names) and (target >= 0).all():
         raise ValueError(_other_order(names, fitted_names, view))
     _report_unknown(matrix, names, target, len(fitted_names), view, limit)
-    return _moved(matrix, target, len(fitted_names))
+    return _reordered(matrix, target, len(fitted_names))
 
 
 def _check_width(found: int, width: int | None, view: str, owner: str) -> None:
@@ -92,9 +103,11 @@ def _report_unknown(
     warnings.warn(message, DataWarning, stacklevel=3)
 
 
-def _moved(matrix: sp.csr_array, target: np.ndarray, width: int) -> sp.csr_array:
+def _reordered(matrix: sp.csr_array, target: np.ndarray, width: int) -> sp.csr_array:
     kept = sp.csr_array(matrix[:, np.flatnonzero(target >= 0)])
     columns = target[target >= 0].astype(kept.indices.dtype)
-    moved = sp.csr_array((kept.data, columns[kept.indices], kept.indptr), (matrix.shape[0], width))
-    moved.sort_indices()
-    return moved
+    reordered = sp.csr_array(
+        (kept.data, columns[kept.indices], kept.indptr), (matrix.shape[0], width)
+    )
+    reordered.sort_indices()
+    return reordered

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from experiments.importers.archives import (
     ArchiveError,
-    Limits,
+    ArchiveLimits,
     collect,
     collect_files,
     read_members,
@@ -194,10 +194,10 @@ def test_a_bomb_in_an_inner_archive_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        (Limits(members=2), "more than 2 members"),
-        (Limits(member_bytes=1999), "'data/picture.jpg' with more than 1,999 bytes"),
-        (Limits(total_bytes=2000), "more than 2,000 bytes"),
-        (Limits(ratio=1e-3, ratio_from=0), "0.001 times its size"),
+        (ArchiveLimits(members=2), "more than 2 members"),
+        (ArchiveLimits(member_bytes=1999), "'data/picture.jpg' with more than 1,999 bytes"),
+        (ArchiveLimits(total_bytes=2000), "more than 2,000 bytes"),
+        (ArchiveLimits(ratio=1e-3, ratio_from=0), "0.001 times its size"),
     ],
 )
 def test_every_limit_holds(tmp_path, kind, limits, words):
@@ -206,7 +206,7 @@ def test_every_limit_holds(tmp_path, kind, limits, words):
 
 
 def test_the_limits_are_those_said(tmp_path):
-    limits = Limits(members=3, member_bytes=2000, total_bytes=2006, ratio=1e9)
+    limits = ArchiveLimits(members=3, member_bytes=2000, total_bytes=2006, ratio=1e9)
     assert len(collect(write(tmp_path, packed("zip")), everything, limits=limits)) == 3
 
 
@@ -220,7 +220,7 @@ def test_what_a_zip_file_says_of_its_sizes_is_not_believed(tmp_path):
 
 def test_the_error_says_how_to_go_on(tmp_path):
     with pytest.raises(ArchiveError, match="unpack it and import the folder"):
-        collect(write(tmp_path, packed("zip")), everything, limits=Limits(members=1))
+        collect(write(tmp_path, packed("zip")), everything, limits=ArchiveLimits(members=1))
 
 
 # -- damage --

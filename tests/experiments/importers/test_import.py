@@ -6,7 +6,7 @@ import pytest
 
 from coview import Views
 from coview.datasets import DATASETS, load_webkb
-from experiments.importers import Limits, differences, import_dataset
+from experiments.importers import ArchiveLimits, differences, import_dataset
 from tests.experiments.importers.packing import refused, tar_bytes, webkb, write
 
 
@@ -32,7 +32,9 @@ def test_every_data_set_has_an_importer(tmp_path):
 
 def test_limits_are_passed_on(tmp_path):
     with refused("more than 2 members"):
-        import_dataset("webkb_texas", webkb(tmp_path), tmp_path / "x", limits=Limits(members=2))
+        import_dataset(
+            "webkb_texas", webkb(tmp_path), tmp_path / "x", limits=ArchiveLimits(members=2)
+        )
 
 
 def test_what_is_there_is_not_replaced_unless_told(tmp_path):

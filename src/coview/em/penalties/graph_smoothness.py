@@ -39,7 +39,7 @@ import scipy.sparse as sp
 
 from coview.em.penalties.base import Penalty
 from coview.em.simplex import LANES, row_normalize
-from coview.graphs.neighbors import sum_graphs
+from coview.graphs.adjacency import sum_graphs
 from coview.params import check_real
 
 MAX_ITER = 5000
