@@ -1,5 +1,7 @@
-"""Checks of estimator parameters: one wording for all of them."""
+"""Parameters of the estimators: checks with one wording for all, and their documentation."""
 
+import inspect
+import re
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -71,3 +73,31 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     return check_int("random_state", random_state, 0, ", a Generator, a RandomState or None")
+
+
+def complete_docstring(own: str, common: str, parameters: Sequence[str]) -> str:
+    """Put the base class's descriptions for the placeholders in the docstring of a model.
+
+    Parameters come in the order of the signature, the model's own attributes before the common.
+    """
+    own, common = inspect.cleandoc(own), inspect.cleandoc(common)
+    described = _entries(common, "Parameters") | _entries(own, "Parameters")
+    in_order = [described[name] for name in parameters if name in described]
+    attributes = _entries(own, "Attributes")
+    attributes |= {n: e for n, e in _entries(common, "Attributes").items() if n not in attributes}
+    for title, entries in ("Parameters", in_order), ("Attributes", attributes.values()):
+        written = _section(own, title)
+        own = own.replace(written, "\n".join(entries)) if written else own
+    return own
+
+
+def _section(doc: str, title: str) -> str:
+    """Return the text of a section of a numpydoc docstring, without the blank line at its end."""
+    found = re.search(rf"^{title}\n-+\n(.*?)(?=\n\n|\Z)", doc, re.DOTALL | re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def _entries(doc: str, title: str) -> dict[str, str]:
+    """Return the entries of a section by name, without the placeholder."""
+    entries = re.split(r"\n(?=\S)", _section(doc, title))
+    return {entry.split(" : ")[0]: entry for entry in entries if " : " in entry}
