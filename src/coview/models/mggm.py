@@ -74,6 +74,9 @@ SMALL_PART = 20  # documents: a graph with parts of fewer says little about clus
 class MGGM(BaseViewsModel):
     """Clusters shared by several views, smoothed over a learned mix of the views' graphs.
 
+    Besides the starts of every model, `init="ltm"` starts from the clusters of ConcatLTM, as the
+    paper does.
+
     Parameters
     ----------
     n_feature_topics : int or dict of int, default=20
