@@ -99,7 +99,7 @@ class BaseViewsModel(
     dtype : {"float32", "float64"}, default="float32"
         Precision in which parameters are stored. Sums over documents are always in double.
     random_state : int, Generator, RandomState or None, default=None
-        The same integer gives the same bits, whatever `n_jobs`.
+        The same integer gives the same bits, for any `n_jobs`.
     n_jobs : int or None, default=None
         Threads; None uses every core. The result does not depend on it.
     verbose : int, default=0
@@ -198,7 +198,7 @@ class BaseViewsModel(
         raise NotImplementedError
 
     def _finish(self, problem: Problem, data: Prepared) -> Problem:
-        """Do what is done once, after the last iteration or Ctrl-C; may overwrite its arrays."""
+        """Finish the fit, once, after the last iteration or Ctrl-C; may overwrite its arrays."""
         return problem
 
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:

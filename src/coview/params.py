@@ -10,14 +10,14 @@ import numpy as np
 
 
 def check_int(name: str, value: Any, low: int, what: str = "") -> int:
-    """An integer of at least `low` (booleans are not integers here)."""
+    """Return an integer of at least `low`; booleans do not count as integers."""
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low:
         return int(value)
     raise ValueError(f"{name} must be an integer of at least {low}{what}; got {value!r}.")
 
 
 def check_real(name: str, value: Any, low: float = 0.0, high: float = np.inf) -> float:
-    """A finite number in [low, high]."""
+    """Return a finite number in [low, high]."""
     number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
     if np.isfinite(number) and low <= number <= high:
         return number
@@ -25,8 +25,8 @@ def check_real(name: str, value: Any, low: float = 0.0, high: float = np.inf) ->
     raise ValueError(f"{name} must be a finite number {bounds}; got {value!r}.")
 
 
-def check_choice(name: str, value: Any, choices) -> Any:
-    """One of a few values."""
+def check_choice(name: str, value: Any, choices: Sequence[Any]) -> Any:
+    """Return the value if it is one of `choices`."""
     for choice in choices:
         if value is choice or (isinstance(value, str) and value == choice):
             return value
@@ -35,7 +35,7 @@ def check_choice(name: str, value: Any, choices) -> Any:
 
 
 def check_dtype(value: Any) -> np.dtype:
-    """float32 or float64."""
+    """Return float32 or float64 as a dtype."""
     try:
         dtype = np.dtype(value)
     except TypeError:
@@ -46,14 +46,14 @@ def check_dtype(value: Any) -> np.dtype:
 
 
 def check_n_jobs(value: Any) -> int | None:
-    """None, or an integer other than 0."""
+    """Return None, or an integer other than 0."""
     if value is None or (isinstance(value, Integral) and int(value) != 0):
         return value if value is None else int(value)
     raise ValueError(f"n_jobs must be None or an integer other than 0; got {value!r}.")
 
 
 def by_view(name: str, value: Any, views: Sequence[str]) -> list[Any]:
-    """A value for each view from one for all or a dict by view name."""
+    """Return a value for each view from one for all, or from a dict by view name."""
     if not isinstance(value, Mapping):
         return [value] * len(views)
     if set(value) != set(views):
@@ -62,9 +62,10 @@ def by_view(name: str, value: Any, views: Sequence[str]) -> list[Any]:
 
 
 def seed_of(random_state: Any) -> int:
-    """One integer from which all randomness of a fit follows.
+    """Return the integer from which all randomness of a fit follows.
 
-    An integer is itself; a Generator or RandomState is drawn from; None takes fresh entropy.
+    An integer is taken as it is; a Generator or RandomState is drawn from; None takes fresh
+    entropy.
     """
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
@@ -76,9 +77,10 @@ def seed_of(random_state: Any) -> int:
 
 
 def complete_docstring(own: str, common: str, parameters: Sequence[str]) -> str:
-    """Put the base class's descriptions for the placeholders in the docstring of a model.
+    """Put the base class's descriptions in place of the placeholders in a model's docstring.
 
     Parameters come in the order of the signature, the model's own attributes before the common.
+    What a model describes itself is kept.
     """
     own, common = inspect.cleandoc(own), inspect.cleandoc(common)
     described = _entries(common, "Parameters") | _entries(own, "Parameters")

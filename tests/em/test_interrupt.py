@@ -61,11 +61,11 @@ def ctrl_c(monkeypatch):
     def after(n_iterations):
         left = iter(range(n_iterations - 1))
 
-        def hear(self, attributes):
+        def interrupt(self, attributes):
             if next(left, None) is None:
                 raise KeyboardInterrupt
 
-        monkeypatch.setattr(FitCallbacks, "after_iteration", hear)
+        monkeypatch.setattr(FitCallbacks, "after_iteration", interrupt)
 
     return after
 

@@ -52,6 +52,7 @@ class Topics:
 
     def m_step(self, grad: np.ndarray) -> "Topics":
         """Return p(w|z) * grad, normalized over the terms."""
+        # (3) of PLSA and LinkPLSA, (12) of Jiang et al. (2012), (4) of Wang et al. (2016)
         return Topics(_normalized(grad, self.by_term), self.n_topics)
 
 

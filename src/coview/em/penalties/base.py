@@ -45,10 +45,11 @@ class Penalty:
         Here p(z|d) = n(d,z) / n(d), as in plain EM. Pinned documents keep their mixtures, and so
         do documents without counts.
         """
+        # (4) of PLSA and LinkPLSA, (17) of Zhuang et al. (2012), (6) of Wang et al. (2016)
         return tuple(row_normalize(c, old, pinned) for c, old in zip(counts, thetas, strict=True))
 
     def at(self, docs: slice | np.ndarray) -> "Penalty":
-        """Return the penalty of some documents only; asked of row_local penalties alone."""
+        """Return the penalty of some documents only; called on row_local penalties alone."""
         return self
 
     @property
