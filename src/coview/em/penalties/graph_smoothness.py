@@ -60,8 +60,6 @@ class GraphSmoothness(Penalty):
         Symmetric, non-negative, without a diagonal: see `knn_graph` and `check_graph`.
     strength : float
         lambda (the paper's lambda_1), on the scale of a document's weighted counts.
-    names : tuple of str, optional
-        Names of the graphs.
     weights : tuple of float, optional
         mu, one for each graph; 1 / number of graphs by default.
     exponent : float in (0, 1), optional
@@ -75,6 +73,8 @@ class GraphSmoothness(Penalty):
         single precision, 1e-12 in double.
     n_threads : int, default=1
         For the solver; the result does not depend on it.
+    names : tuple of str, optional
+        Names of the graphs.
 
     Examples
     --------
@@ -90,13 +90,13 @@ class GraphSmoothness(Penalty):
 
     graphs: tuple[sp.csr_array, ...] = field(repr=False)
     strength: float
-    names: tuple[str, ...] = ()
     weights: tuple[float, ...] = ()
     exponent: float | None = None
     normalize_weights: bool = False
     safeguard: bool = False
     tol: float | None = None
     n_threads: int = 1
+    names: tuple[str, ...] = ()
     row_local: bool = field(init=False, default=False)
     monotone: bool = field(init=False, default=False)
 
