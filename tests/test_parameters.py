@@ -1,10 +1,15 @@
 """Parameters of the estimators: edge cases and errors."""
 
+import inspect
+import subprocess
+import sys
+from typing import Literal
+
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from coview import PLSA, DataWarning, DualPLSA, LinkPLSA, Views
+from coview import LTM, MGGM, PLSA, DataWarning, DualPLSA, LinkPLSA, PairwiseCoPLSA, Views
 
 X = np.random.default_rng(0).poisson(2.0, (20, 12))
 TWO = {"a": X, "b": X[:, :5]}
@@ -196,3 +201,23 @@ def test_features_in_another_order_are_an_error():
     model = PLSA(2, random_state=0).fit(Views(X, features=names))
     with pytest.raises(ValueError, match="order"):
         model.transform(Views(X, features=names[::-1]))
+
+
+@pytest.mark.parametrize("model", [LTM, MGGM, PairwiseCoPLSA])
+def test_models_with_a_step_of_their_own_name_the_two_steps_alike(model):
+    parameters = inspect.signature(model).parameters
+    assert parameters["step"].annotation == Literal["paper", "safe"]
+    assert list(parameters).index("step") + 1 == list(parameters).index("init")
+    data = X if model is LTM else TWO
+    with pytest.raises(ValueError, match="step must be one of 'paper', 'safe'; got 'bold'"):
+        model(2, step="bold").fit(data)
+
+
+def test_a_model_given_as_init_must_be_fitted():
+    with pytest.raises(NotFittedError):
+        PLSA(2, init=PLSA(2)).fit(X)
+
+
+def test_without_docstrings_the_models_have_none_either():
+    code = "import coview; assert coview.MGGM.__doc__ is None"
+    subprocess.run([sys.executable, "-OO", "-c", code], check=True)

@@ -1,33 +1,55 @@
-"""BaseViewsModel: what all models share. A model's own file writes `_problem`."""
+"""BaseViewsModel: what all models share. The file of a model adds `_problem` and its parameters."""
 
+import inspect
 import warnings
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import cache, partial
+from os import PathLike
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import ClassifierTags
+from sklearn.utils import ClassifierTags, Tags
+from sklearn.utils.validation import check_is_fitted
 
-from coview.assign import nearest_center, topic_centers
-from coview.em.checkpoint import CheckpointWriter, as_checkpoint
-from coview.em.loop import Fit, Interrupted
-from coview.em.prepared import Prepared, check_fit_memory, learn_scaling, prepare, view_weights
+from coview.em.checkpoint import Checkpoint, checkpoint_writer
+from coview.em.loop import EMRun, Interrupted
+from coview.em.prepared import (
+    Prepared,
+    check_fit_memory,
+    learn_scaling,
+    prepare,
+    view_weights,
+    warn_of_empty_pins,
+)
 from coview.em.problem import Problem
 from coview.em.restarts import (
     CallbackSupportMixin,
+    FitCallbacks,
+    FitPlan,
     best_of_restarts,
     fit_fingerprint,
+    one_fit_at_a_time,
     with_callbacks,
 )
-from coview.em.starts import Start, check_same_topics, mixture_start, starts_from
-from coview.em.step import Update
-from coview.new_documents import NewDocumentsMixin
-from coview.params import check_choice, check_dtype, check_int, check_n_jobs, check_real, seed_of
+from coview.em.starts import NamedStart, Start, check_same_topics, model_start, starts_from
+from coview.em.step import Update, Values
+from coview.new_documents import NewDocumentsMixin, topic_centers
+from coview.params import (
+    check_choice,
+    check_dtype,
+    check_int,
+    check_n_jobs,
+    check_real,
+    complete_docstring,
+)
 from coview.scores import ScoresMixin
-from coview.views.checks import DataWarning, check_not_all_empty, check_topic_labels, check_topics
+from coview.views.checks import check_not_all_empty, check_topic_labels, check_topics
 from coview.views.container import Views
+
+OnState = Callable[[dict[str, Any]], bool | None]
 
 
 class BaseViewsModel(
@@ -37,45 +59,47 @@ class BaseViewsModel(
     ClassNamePrefixFeaturesOutMixin,
     BaseEstimator,
 ):
-    """Everything but the model itself: input, starts, restarts, fitted attributes, labels.
+    """Base class of all models: input, starts, restarts, fitted attributes and labels.
 
-    New documents are read and folded in by `coview.new_documents`, scores are `coview.scores`.
+    New documents are folded in by `coview.new_documents`; scores are in `coview.scores`.
 
-    A subclass writes `_problem(data, start, rng)`, which says how the views' mixtures, emissions
-    and penalty hang together.
+    A subclass defines `_problem(data, start, rng)`, which puts the views' emissions, mixtures and
+    penalty together. In its docstring `%(common_parameters)s` and `%(common_attributes)s` stand for
+    the descriptions below that it does not give itself.
 
     Parameters
     ----------
     n_components : int, default=10
         Topics, which are also the clusters of documents.
     init : str, fitted model, or ndarray of shape (documents, n_components) or (documents,)
-        Where EM begins. "auto" (default) tries several starts for a few iterations and goes on with
-        the best objective; see `trace_.candidates`; with labels for every topic it is
+        Where EM begins. "auto" (default) tries several starts for a few iterations and continues
+        the one with the best objective (see `trace_.candidates`); with labels for every topic it is
         "naive_bayes". By name: "random" topics; "kmeans" on tf-idf weighted, length-normalized,
         concatenated views; "spectral" embedding of the neighbor graph of those, "spectral_sum"
         of the sum of the views' graphs (up to 20,000 documents); "consensus" of k-means on each
-        view; "naive_bayes" from the labeled documents. Or given: the mixtures and topics of a
-        fitted model; mixtures p(z|d); labels, smoothed so that they can still change (-1: unknown).
+        view; "naive_bayes" from the labeled documents. Or given: a fitted model, for its mixtures
+        and topics; mixtures p(z|d); labels, smoothed so that they can still change (-1: unknown).
     n_init : int, default=1
         Runs from different random starts; the one with the best objective is kept.
     max_iter : int, default=200
-        Most iterations of EM in a run.
+        Maximum number of EM iterations in a run.
     tol : float, default=1e-5
-        A run ends when an iteration changes the objective by less than this share of it. 0 runs
+        A run ends when an iteration changes the objective by less than this fraction of it. 0 runs
         all `max_iter` iterations.
     view_weights : "balanced", sequence of float, or dict of float, default="balanced"
         Weight of each view's likelihood. "balanced" gives each view the same weighted number of
         tokens on an average document that has it.
     scaling : "auto" or None, default="auto"
-        "auto" leaves counts and sparse weights as they are, and brings the features of views that
-        are dense (more than half of the cells non-zero) and real to [0, 1]. Learned in fit,
+        "auto" leaves counts and sparse weights as they are, and scales each feature of dense real
+        views (more than half of the cells non-zero, not all integers) to [0, 1]. Learned in fit,
         applied in transform.
     assign : {"argmax", "kmeans"}, default="argmax"
-        How labels are read off the mixtures: the largest share, or k-means on them.
+        How labels follow from mixtures: the topic with the largest share, or k-means on the
+        mixtures.
     dtype : {"float32", "float64"}, default="float32"
         Precision in which parameters are stored. Sums over documents are always in double.
     random_state : int, Generator, RandomState or None, default=None
-        The same integer gives the same bits, whatever `n_jobs`.
+        The same integer gives the same bits, for any `n_jobs`.
     n_jobs : int or None, default=None
         Threads; None uses every core. The result does not depend on it.
     verbose : int, default=0
@@ -105,24 +129,38 @@ class BaseViewsModel(
     present_ : ndarray of bool of shape (documents, views)
         Which views each training document had.
     recipes_ : dict of Recipe or None
-        How raw documents become the counts of each view, where the views knew it: see `read`.
-    view_names_, feature_names_ : tuple of str, dict of ndarray or None
-        Names of the views and of their terms.
+        How raw documents become the counts of each view, where the views were made from such: see
+        `read`.
+    view_names_ : tuple of str
+        Names of the views.
+    feature_names_ : dict of ndarray or None
+        Names of the terms of each view, where they have any.
     term_counts_ : dict of ndarray of shape (terms,)
         How often each term occurred in training, after scaling.
     unseen_terms_ : dict of ndarray of int
         Terms that never occurred in training: their probability is 0 in every topic.
     empty_rows_ : ndarray of int
-        Documents without a single count. Their mixture is uniform, except in `LTM` and `MGGM`
-        where a graph joins them to others: there it is what these make of it.
+        Documents without a single count. Their mixture is uniform, except in `LTM` and `MGGM`,
+        where it follows from those of their neighbors.
     n_features_in_ : int
         Terms of all views together.
     random_state_used_ : int
         The seed, also when `random_state` was None.
+    scaling_ : dict of (ndarray, ndarray)
+        Smallest value and range of each feature, for the views that are scaled.
+    topic_centers_ : ndarray of shape (n_components, n_components)
+        The center of each cluster of mixtures; only with `assign="kmeans"`.
     """
 
-    _one_view = False  # a model of a single matrix
-    _schedule: tuple[Update, ...] = ("both",)
+    _one_view = False  # whether the model takes a single view only
+    _schedule: tuple[Update, ...] = ("both",)  # the updates of one iteration, see `run_em`
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own, common = cls.__dict__.get("__doc__"), BaseViewsModel.__doc__
+        if own and common:  # there are none under python -OO
+            parameters = list(inspect.signature(cls.__init__).parameters)
+            cls.__doc__ = complete_docstring(own, common, parameters)
 
     def __init__(
         self,
@@ -153,23 +191,36 @@ class BaseViewsModel(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    # -- what a model writes ---------------------------------------------------------------
+    # -- what a model defines --------------------------------------------------------------
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
+        """Put emissions, mixtures and penalty of the model together, at their starting values."""
         raise NotImplementedError
 
     def _finish(self, problem: Problem, data: Prepared) -> Problem:
-        """What is done once, after the last iteration or Ctrl-C; may overwrite its arrays."""
+        """Finish the fit, once, after the last iteration or Ctrl-C; may overwrite its arrays."""
         return problem
 
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
-        """Fitted attributes beyond the common ones."""
+        """Return the fitted attributes beyond the common ones."""
         return {}
+
+    def _n_slots(self, data: Prepared) -> int:
+        """Return how many mixtures a document has."""
+        return 1
 
     # -- fitting ---------------------------------------------------------------------------
 
     @with_callbacks
-    def fit(self, X, y=None, *, labels=None, checkpoint=None):
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        labels: Any = None,
+        checkpoint: str | PathLike[str] | Checkpoint | None = None,
+        on_iteration: OnState | None = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -177,31 +228,38 @@ class BaseViewsModel(
         X : Views, dict of matrices, list of matrices, or one matrix of shape (documents, terms)
             Non-negative counts or weights. Documents may lack views.
         y : ignored
-            Present for scikit-learn. Labels are given on purpose, through `labels`.
+            Accepted for scikit-learn. Known labels are passed as `labels`.
         labels : array-like of int of shape (documents,), optional
             Documents whose topic is known: its number, or -1 for the others. Their mixtures do
             not move.
         checkpoint : path or Checkpoint, optional
-            Where to keep the state of the fit, from time to time and on Ctrl-C, so that it can go
-            on later to the same bits: see :class:`coview.Checkpoint`.
+            Where to save the state of the fit, from time to time and on Ctrl-C, so that it can be
+            resumed later to the same bits: see :class:`coview.Checkpoint`.
+        on_iteration : callable, optional
+            Called after each iteration with the fitted attributes so far, a dict with
+            `components_`, `doc_topic_`, `view_doc_topic_` and the model's own. A true answer ends
+            the run.
 
         Returns
         -------
         self
         """
-        with _one_fit_at_a_time(self):
+        with one_fit_at_a_time(self):
             self._check_parameters()
             views = self._training_views(X)
-            writer = self._checkpoint_writer(views, labels, checkpoint)
-            seed = writer.seed
-            own, *restarts = np.random.SeedSequence(seed).spawn(1 + self.n_init)
+            fingerprint = partial(fit_fingerprint, self, views, labels)
+            writer = checkpoint_writer(checkpoint, self.random_state, fingerprint)
+            own, *seeds = np.random.SeedSequence(writer.seed).spawn(1 + self.n_init)
             data, learned = self._prepare_training(views, labels, np.random.default_rng(own))
+            callbacks = FitCallbacks(self, views, self.n_init * self.max_iter)
+            plan = self._plan(data, views, callbacks, on_iteration)
             try:
-                fit = best_of_restarts(self, data, views, restarts, writer)
+                best = best_of_restarts(plan, seeds, writer)
             except Interrupted as interrupt:  # the last complete state stays usable
-                self._keep(interrupt.fit, data, views, learned, seed)
+                self._keep(interrupt.run, data, views, learned, writer.seed)
                 raise
-            return self._keep(fit, data, views, learned, seed)
+            callbacks.end()
+            return self._keep(best, data, views, learned, writer.seed)
 
     def _check_parameters(self) -> None:
         check_int("n_components", self.n_components, 1)
@@ -213,7 +271,8 @@ class BaseViewsModel(
         check_dtype(self.dtype)
         check_n_jobs(self.n_jobs)
 
-    def _training_views(self, X) -> Views:
+    def _training_views(self, X: Any) -> Views:
+        """Return the input as views, after the checks that need no data of the model."""
         views = X if isinstance(X, Views) else Views(X)
         if self._one_view and views.n_views > 1:
             raise ValueError(
@@ -228,11 +287,11 @@ class BaseViewsModel(
         return views
 
     def _prepare_training(
-        self, views: Views, labels, rng: np.random.Generator
+        self, views: Views, labels: Any, rng: np.random.Generator
     ) -> tuple[Prepared, dict[str, Any]]:
-        """The data to work on, and attributes that are known before EM begins.
+        """Return the data to work on, and fitted attributes that are known before EM begins.
 
-        A model whose penalty needs graphs or pairs of documents puts them into `data.coupling`.
+        A model with a penalty across documents (graphs, pairs) puts it into `data.penalty`.
         """
         scaling = learn_scaling(views.matrices, views.present, self.scaling)
         data = prepare(views, scaling, check_dtype(self.dtype))
@@ -240,54 +299,73 @@ class BaseViewsModel(
         if labels is not None:
             labels = check_topic_labels(labels, views.n_docs, self.n_components)
             labels = labels if (labels >= 0).any() else None
-            _warn_of_empty_pins(labels, data)
         data = replace(data, weights=tuple(weights.values()), labels=labels)
+        warn_of_empty_pins(data)
         check_fit_memory(data.matrices, self.n_components, self._n_slots(data), data.dtype.itemsize)
         learned = {"view_weights_": weights, "scaling_": scaling}
         return data.cut(columns=True), learned
 
-    def _n_slots(self, data: Prepared) -> int:
-        return 1
+    def _plan(
+        self,
+        data: Prepared,
+        views: Views,
+        callbacks: FitCallbacks,
+        on_iteration: OnState | None,
+    ) -> FitPlan:
+        """Return what the runs of this fit have in common."""
 
-    def _checkpoint_writer(self, views: Views, labels, given) -> CheckpointWriter:
-        """Where the state of this fit is kept, and its seed: that of the fit it resumes."""
-        checkpoint = as_checkpoint(given)
-        if checkpoint is None:
-            return CheckpointWriter(None, "", seed_of(self.random_state))
-        seed = checkpoint.seed()
-        seed = seed_of(self.random_state) if seed is None else seed
-        return CheckpointWriter(checkpoint, fit_fingerprint(self, views, labels), seed)
+        def after_iteration(problem: Problem, values: Sequence[Values]) -> bool:
+            attributes = cache(lambda: self._state(problem, data))
+            stop = callbacks.after_iteration(attributes)
+            return bool(on_iteration is not None and on_iteration(attributes())) or stop
 
-    def _starts(self, data: Prepared, views: Views, rng):
-        """Pairs of a name and a function that makes the start (None if it is too dear)."""
-        if hasattr(self.init, "components_"):
+        return FitPlan(
+            title=type(self).__name__,
+            data=data,
+            n_topics=self.n_components,
+            starts=lambda rng: self._starts(data, views, rng),
+            problem=lambda start, rng: self._problem(data, start, rng),
+            schedule=self._schedule,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            on_iteration=after_iteration,
+        )
+
+    def _starts(
+        self, data: Prepared, views: Views, rng: np.random.Generator
+    ) -> Sequence[NamedStart]:
+        """List the starts of a run, each with a function that makes it."""
+        if isinstance(self.init, BaseViewsModel):
             return [("model", lambda: self._model_start(data, views))]
         return starts_from(self.init, data, self.n_components, rng)
 
     def _model_start(self, data: Prepared, views: Views) -> Start:
-        """The mixtures that a fitted model gives these documents, and the topics it has."""
-        known = self.init.components_
+        """Start from the topics of the model given as init, and the mixtures it predicts."""
+        check_is_fitted(self.init)
+        known = {n: p for n, p in self.init.components_.items() if n in views.names}
+        if not known:
+            raise ValueError(
+                f"The model given as init knows the views {', '.join(self.init.components_)}, the "
+                f"data have {', '.join(views.names)}: give its doc_topic_ or labels_ instead."
+            )
         check_same_topics(len(next(iter(known.values()))), self.n_components)
         names = [n for n in views.names if n in known]
-        if not names:
-            raise ValueError(
-                f"The model given as init knows the views {', '.join(known)}, the data have "
-                f"{', '.join(views.names)}: give its doc_topic_ or labels_ instead."
-            )
-        start = mixture_start("model", self.init._mixtures(views.select(*names)), data)
-        p_w_z = tuple(known.get(n, p) for n, p in zip(data.names, start.p_w_z, strict=True))
-        return replace(start, p_w_z=p_w_z)
+        return model_start(self.init._mixtures(views.select(*names)), known, data)
 
-    def _keep(self, best: Fit, data: Prepared, views: Views, learned: dict[str, Any], seed: int):
+    def _keep(
+        self, best: EMRun, data: Prepared, views: Views, learned: dict[str, Any], seed: int
+    ) -> Self:
         """Set the fitted attributes, all at the end: a fit that fails leaves the old ones."""
-        if not best.converged and self.tol > 0 and best.n_iter == self.max_iter:
+        if not best.converged(self.tol) and self.tol > 0 and best.n_iter == self.max_iter:
             warnings.warn(
                 f"{type(self).__name__} has not converged in {self.max_iter} iterations; "
                 "increase max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        term_counts = _term_counts(data)
+        term_counts = data.term_counts
         attributes = {
             **learned,
             **self._state(self._finish(best.problem, data), data),
@@ -311,7 +389,7 @@ class BaseViewsModel(
         return self
 
     def _state(self, problem: Problem, data: Prepared) -> dict[str, Any]:
-        """The fitted attributes that make a model able to transform."""
+        """Return the fitted attributes that `transform` needs."""
         k = problem.n_topics
         mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
         components = [np.ascontiguousarray(e.by_term[:, :k].T) for e in problem.emissions]
@@ -325,8 +403,10 @@ class BaseViewsModel(
             **self._own_attributes(problem, data),
         }
 
-    def _consensus(self, mixtures, slots, data: Prepared) -> np.ndarray:
-        """One mixture for each document: the weighted mean over the views it has."""
+    def _consensus(
+        self, mixtures: Sequence[np.ndarray], slots: Sequence[int], data: Prepared
+    ) -> np.ndarray:
+        """Return one mixture for each document: the weighted mean over the views it has."""
         if len(mixtures) == 1:
             return mixtures[0]
         weights = data.present * np.array(data.weights)
@@ -336,25 +416,20 @@ class BaseViewsModel(
         return (mean / mean.sum(axis=1, keepdims=True)).astype(data.dtype)
 
     def _label(self, data: Prepared, seed: int) -> None:
+        """Set `labels_`, and `topic_centers_` where labels follow from k-means."""
+        self.__dict__.pop("topic_centers_", None)  # of an earlier fit
         if self.assign == "kmeans":
             self.topic_centers_ = topic_centers(self.doc_topic_, seed)
-        elif hasattr(self, "topic_centers_"):
-            del self.topic_centers_
         labels = self._assign(self.doc_topic_)
         if data.labels is not None:
             labels = np.where(data.labels >= 0, data.labels, labels)
         self.labels_ = labels
 
-    def _assign(self, doc_topic: np.ndarray) -> np.ndarray:
-        if self.assign == "kmeans":
-            return nearest_center(doc_topic, self.topic_centers_)
-        return doc_topic.argmax(axis=1)
-
-    def fit_predict(self, X, y=None, *, labels=None) -> np.ndarray:
-        """Fit, and return `labels_`: the topic of each training document."""
+    def fit_predict(self, X: Any, y: Any = None, *, labels: Any = None) -> np.ndarray:
+        """Fit the model, and return `labels_`, the topic of each training document."""
         return self.fit(X, labels=labels).labels_
 
-    def save(self, path) -> None:
+    def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to one file, without pickle; `coview.load` reads it.
 
         See :mod:`coview.io` for what is kept.
@@ -363,47 +438,11 @@ class BaseViewsModel(
 
         save(self, path)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = [str(self.dtype)]
-        tags.classifier_tags = (
-            ClassifierTags()
-        )  # scikit-learn looks here when there is predict_proba
+        # scikit-learn looks for these tags in every estimator with predict_proba
+        tags.classifier_tags = ClassifierTags()
         return tags
-
-
-@contextmanager
-def _one_fit_at_a_time(model):
-    """Two fits of one estimator at once, from different threads, would mix their results."""
-    if "_fitting" in model.__dict__:
-        raise RuntimeError(
-            f"This {type(model).__name__} is being fitted already; clone it for another fit."
-        )
-    model._fitting = True
-    try:
-        yield
-    finally:
-        del model._fitting
-
-
-def _term_counts(data):
-    counts = (np.asarray(m.sum(axis=0, dtype=np.float64)).ravel() for m in data.matrices)
-    return dict(zip(data.names, counts, strict=True))
-
-
-def _warn_of_empty_pins(labels, data):
-    """A topic pinned to documents without counts alone learns nothing from its pins."""
-    if labels is None:
-        return
-    pinned = np.unique(labels[labels >= 0])
-    taught = np.unique(labels[(labels >= 0) & ~data.empty])
-    untaught = np.setdiff1d(pinned, taught)
-    if len(untaught):
-        warnings.warn(
-            f"All documents labeled {', '.join(map(str, untaught[:5]))} are empty: their topics "
-            "learn nothing from the labels.",
-            DataWarning,
-            stacklevel=6,
-        )

@@ -1,4 +1,4 @@
-"""New documents: how they are read, brought into the order of a model's views, and folded in."""
+"""New documents: how they are read, matched with a model's views, folded in and labeled."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -13,7 +13,7 @@ from coview.em.loop import fold_in
 from coview.em.prepared import Prepared, prepare
 from coview.em.problem import Problem
 from coview.em.simplex import pad_topics
-from coview.em.starts import Start
+from coview.em.starts import Start, deterministic_kmeans
 from coview.params import check_dtype
 from coview.reading.recipes import is_raw, read_raw
 from coview.runners.threads import ThreadRunner
@@ -38,7 +38,8 @@ class NewDocumentsMixin(TransformerMixin):
     dtype: Any
     n_jobs: int | None
     _n_features_out: int
-    _assign: Callable[..., np.ndarray]
+    topic_centers_: np.ndarray
+    assign: str
     _consensus: Callable[..., np.ndarray]
 
     def read(self, raw: Mapping[str, Any]) -> Views:
@@ -81,6 +82,12 @@ class NewDocumentsMixin(TransformerMixin):
     def predict_proba(self, X) -> np.ndarray:
         """p(z|d) of each document, after folding it in: the same numbers as `transform`."""
         return self._mixtures(X)
+
+    def _assign(self, doc_topic: np.ndarray) -> np.ndarray:
+        """Return the topic of each document from its mixture."""
+        if self.assign == "kmeans":
+            return nearest_center(doc_topic, self.topic_centers_)
+        return doc_topic.argmax(axis=1)
 
     def _mixtures(self, X) -> np.ndarray:
         """What `transform` gives, always as an array (set_output wraps `transform` itself)."""
@@ -142,3 +149,30 @@ class NewDocumentsMixin(TransformerMixin):
 def _is_rows(X):
     """Whether a list is one matrix as nested lists of numbers, not a list of views."""
     return isinstance(X, list | tuple) and bool(len(X)) and np.ndim(X[0]) == 1
+
+
+# -- labels from mixtures --------------------------------------------------------------------------
+
+
+def topic_centers(theta: np.ndarray, seed: int) -> np.ndarray:
+    """Return k-means centers of mixtures (documents, topics); center k belongs to topic k.
+
+    Where there are fewer distinct mixtures than topics, the remaining centers are the corners.
+    """
+    from scipy.optimize import linear_sum_assignment
+    from sklearn.cluster import KMeans
+
+    n_topics = theta.shape[1]
+    n_clusters = min(n_topics, len(np.unique(theta, axis=0)))
+    with deterministic_kmeans():
+        found = KMeans(n_clusters, n_init=10, random_state=seed).fit(theta).cluster_centers_
+    clusters, topics = linear_sum_assignment(found, maximize=True)
+    centers = np.eye(n_topics, dtype=theta.dtype)
+    centers[topics] = found[clusters]
+    return centers
+
+
+def nearest_center(theta: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """Return the number of the nearest center for each mixture, the lowest of equals."""
+    distance = (centers**2).sum(axis=1) - 2 * (theta @ centers.T)
+    return distance.argmin(axis=1)

@@ -1,11 +1,13 @@
-"""Checks of parameters, with the same words everywhere: what was expected and what was given.
+"""Parameters: checks with the same words everywhere, and the documentation of the models'.
 
 Nothing here imports numpy at the top, so that plans and commands are checked before it is loaded.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -113,3 +115,32 @@ def seed_of(random_state: Any, *, bits: int = 32) -> int:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     return check_int("random_state", random_state, 0, ", a Generator, a RandomState or None")
+
+
+def complete_docstring(own: str, common: str, parameters: Sequence[str]) -> str:
+    """Put the base class's descriptions in place of the placeholders in a model's docstring.
+
+    Parameters come in the order of the signature, the model's own attributes before the common.
+    What a model describes itself is kept.
+    """
+    own, common = inspect.cleandoc(own), inspect.cleandoc(common)
+    described = _entries(common, "Parameters") | _entries(own, "Parameters")
+    in_order = [described[name] for name in parameters if name in described]
+    attributes = _entries(own, "Attributes")
+    attributes |= {n: e for n, e in _entries(common, "Attributes").items() if n not in attributes}
+    for title, entries in ("Parameters", in_order), ("Attributes", attributes.values()):
+        written = _section(own, title)
+        own = own.replace(written, "\n".join(entries)) if written else own
+    return own
+
+
+def _section(doc: str, title: str) -> str:
+    """Return the text of a section of a numpydoc docstring, without the blank line at its end."""
+    found = re.search(rf"^{title}\n-+\n(.*?)(?=\n\n|\Z)", doc, re.DOTALL | re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def _entries(doc: str, title: str) -> dict[str, str]:
+    """Return the entries of a section by name, without the placeholder."""
+    entries = re.split(r"\n(?=\S)", _section(doc, title))
+    return {entry.split(" : ")[0]: entry for entry in entries if " : " in entry}

@@ -7,13 +7,13 @@ import scipy.sparse as sp
 from coview import Views
 from coview.baselines.features import Features
 from coview.datasets import make_views
-from coview.em.starts import tfidf_concat
+from coview.em.starts import concatenated_tfidf
 
 
 def test_counts_are_weighted_as_for_the_starts_of_the_models():
     views = make_views(40, 3, [30, 20], random_state=0)
     found = Features.learn(views).side_by_side(views)
-    expected = tfidf_concat([m.astype(float) for m in views.matrices.values()])
+    expected = concatenated_tfidf([m.astype(float) for m in views.matrices.values()])
     np.testing.assert_allclose(found.toarray(), expected.toarray())
 
 
@@ -46,7 +46,9 @@ def test_documents_without_a_view_have_no_say_in_it_and_stay_at_the_origin():
     matrices = {"a": whole["a"], "b": sp.diags_array(present[:, 1].astype(float)) @ whole["b"]}
     found = Features.learn(Views(matrices, present=present)).points(Views(matrices))["b"].toarray()
     assert (found[25:] == 0).all()
-    np.testing.assert_allclose(found[:25], tfidf_concat([whole["b"][:25]]).toarray(), rtol=1e-6)
+    np.testing.assert_allclose(
+        found[:25], concatenated_tfidf([whole["b"][:25]]).toarray(), rtol=1e-6
+    )
 
 
 def test_a_view_that_is_not_given_is_all_zeros():

@@ -94,11 +94,11 @@ def test_agreement_finds_the_good_view_without_labels(noisy, criterion):
 def test_silhouettes_are_those_of_the_points_of_each_view(noisy):
     from sklearn.metrics import silhouette_score
 
-    from coview.em.starts import tfidf_concat
+    from coview.em.starts import concatenated_tfidf
 
     best = BestView(KMeansViews(3, random_state=0), criterion="silhouette").fit(noisy)
     for name, labels in best.view_labels_.items():
-        points = tfidf_concat([noisy[name].astype(float)])
+        points = concatenated_tfidf([noisy[name].astype(float)])
         assert best.view_scores_[name] == pytest.approx(silhouette_score(points, labels))
 
 

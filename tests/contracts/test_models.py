@@ -1,6 +1,7 @@
 """What every model promises."""
 
 import copy
+import inspect
 import pickle
 import warnings
 
@@ -324,3 +325,19 @@ def test_transform_does_not_change_the_data(entry, views):
     entry().fit(views).transform(views)
     for name, dense in before.items():
         np.testing.assert_array_equal(views[name].toarray(), dense)
+
+
+def documented(model, section):
+    """The names that a section of the model's own docstring describes, in their order."""
+    body = model.__doc__.split(f"{section}\n----------\n")[1].split("\n\n")[0]
+    return [line.split(" : ")[0] for line in body.splitlines() if not line.startswith(" ")]
+
+
+def test_the_docstring_describes_every_parameter_in_the_order_of_the_signature(entry):
+    assert documented(entry.cls, "Parameters") == list(inspect.signature(entry.cls).parameters)
+
+
+def test_the_docstring_describes_every_fitted_attribute(entry, views):
+    model = entry(assign="kmeans", max_iter=2).fit(views)
+    fitted = {n for n in vars(model) if n.endswith("_") and not n.startswith("_")}
+    assert set(documented(entry.cls, "Attributes")) == fitted

@@ -122,4 +122,4 @@ def test_the_objective_of_a_run_is_that_of_its_last_state(rng):
         assert fit.objective == em_step(fit.problem, serial, "nothing").values.objective
         assert len(fit.trace.objective) == fit.n_iter
         assert fit.trace.objective[-1] == fit.objective
-        assert fit.converged == (tol > 0)
+        assert fit.converged(tol) == (tol > 0)

@@ -61,11 +61,11 @@ def ctrl_c(monkeypatch):
     def after(n_iterations):
         left = iter(range(n_iterations - 1))
 
-        def hear(self, problem):
+        def interrupt(self, attributes):
             if next(left, None) is None:
                 raise KeyboardInterrupt
 
-        monkeypatch.setattr(FitCallbacks, "after_iteration", hear)
+        monkeypatch.setattr(FitCallbacks, "after_iteration", interrupt)
 
     return after
 
@@ -154,6 +154,23 @@ def test_ctrl_c_in_the_model_that_makes_a_start_leaves_nothing_of_that_model(vie
     with pytest.raises(KeyboardInterrupt):
         model.fit(views)
     assert not hasattr(model, "doc_topic_")
+
+
+def test_on_iteration_gets_the_fitted_attributes_after_each_iteration(views):
+    states = []
+    model = LinkPLSA(3, random_state=0, tol=0.0, max_iter=4).fit(views, on_iteration=states.append)
+    assert len(states) == 4
+    np.testing.assert_array_equal(states[-1]["doc_topic_"], model.doc_topic_)
+    np.testing.assert_array_equal(states[-1]["components_"]["view_0"], model.components_["view_0"])
+
+
+def test_on_iteration_can_stop_a_run(views):
+    options = {"random_state": 0, "tol": 0.0, "init": "random"}
+    told = iter([False, None, True])
+    stopped = LinkPLSA(3, max_iter=50, **options).fit(views, on_iteration=lambda state: next(told))
+    whole = LinkPLSA(3, max_iter=3, **options).fit(views)
+    np.testing.assert_array_equal(stopped.doc_topic_, whole.doc_topic_)
+    assert stopped.n_iter_ == 3
 
 
 def test_a_callback_hears_of_every_iteration_and_gets_a_model_that_transforms():

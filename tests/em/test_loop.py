@@ -15,30 +15,30 @@ def test_a_positive_tolerance_stops_early_and_zero_never(rng):
     assert run_em(case.problem(), serial, max_iter=60, tol=0.0).n_iter == 60
 
 
-def test_on_step_is_told_of_each_iteration_and_can_stop_the_run(rng):
+def test_on_iteration_is_told_of_each_iteration_and_can_stop_the_run(rng):
     seen = []
 
-    def on_step(problem, values):
+    def on_iteration(problem, values):
         assert isinstance(problem, Problem)
         seen.append(len(values))
         return len(values) == 4
 
-    fit = run_em(make_case(rng).problem(), serial, max_iter=50, tol=0.0, on_step=on_step)
+    fit = run_em(make_case(rng).problem(), serial, max_iter=50, tol=0.0, on_iteration=on_iteration)
     assert seen == [1, 2, 3, 4]
     assert fit.n_iter == 4
 
 
 def test_an_interrupted_run_hands_over_its_last_complete_state(rng):
-    def on_step(problem, values):
+    def on_iteration(problem, values):
         if len(values) == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt) as caught:
-        run_em(make_case(rng).problem(), serial, max_iter=50, tol=0.0, on_step=on_step)
+        run_em(make_case(rng).problem(), serial, max_iter=50, tol=0.0, on_iteration=on_iteration)
     undisturbed = run_em(
         make_case(np.random.default_rng(20240)).problem(), serial, max_iter=2, tol=0.0
     )
-    assert caught.value.fit.objective == undisturbed.objective
+    assert caught.value.run.objective == undisturbed.objective
 
 
 def test_a_fall_of_the_objective_is_reported(rng):

@@ -7,9 +7,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from coview import PLSA, LinkPLSA
-from coview.assign import nearest_center, topic_centers
 from coview.em import starts
 from coview.em.starts import deterministic_kmeans
+from coview.new_documents import nearest_center, topic_centers
 
 
 @pytest.mark.parametrize("init", ["spectral", "spectral_sum"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coview.em.penalties.divergence import Agreement
+from coview.em.penalties.divergence import DivergenceAgreement
 from coview.em.penalties.graph_smoothness import GraphSmoothness
 from coview.em.penalties.similarity import SimilarityAgreement, sample_pairs
 from coview.em.step import em_step
@@ -40,7 +40,7 @@ def penalty_of(name, case, rng):
         U = np.triu(rng.random((n_docs, n_docs)) < 0.2, 1).astype(float)
         return GraphSmoothness((sp.csr_array(U + U.T),), 3.0)
     if name in ("skl", "l2", "l1"):
-        return Agreement(name, rng.gamma(1.0, size=n_docs))
+        return DivergenceAgreement(name, rng.gamma(1.0, size=n_docs))
     pairs = sample_pairs(n_docs, 30, rng)
     return SimilarityAgreement(pairs, 2.0, step=name, reach=0.5)
 

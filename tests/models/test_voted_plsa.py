@@ -5,7 +5,7 @@ import pytest
 
 from coview import PLSA, Checkpoint, DataWarning, VotedPLSA
 from coview.datasets import make_views
-from coview.em.starts import random_start, topics_of_pins
+from coview.em.starts import pinned_start, random_start
 from coview.em.step import em_step
 from coview.models.voted_plsa import preassign, signatures
 from tests.planted import serial
@@ -36,7 +36,7 @@ def test_stage_two_is_the_constrained_plsa_on_concatenated_views(views):
     )
     data, learned = model._prepare_training(views, None, np.random.default_rng(0))
     shaken = random_start(data, 3, np.random.default_rng(0))
-    start = topics_of_pins(shaken, data)
+    start = pinned_start(shaken, data)
     X = np.hstack([m.toarray() for m in data.matrices])
     assigned = learned["preassigned_"]
     theta, p_w_z, pinned = naive.start(X, assigned, 3, spare=np.full((3, X.shape[1]), np.nan))

@@ -1,8 +1,8 @@
 """From views to points: one stated rule for all baselines that work with distances.
 
 "auto": counts and sparse weights as square roots, weighted by tf-idf, rows of length one (the rule
-of the models' own starts: `em.starts.tfidf_concat`); dense views with features brought to [0, 1]
-where they are not whole numbers (`data.scaling`), rows of length one. So each view has the
+of the models' own starts: `em.starts.concatenated_tfidf`); dense views with features brought to
+[0, 1] where they are not whole numbers (`data.scaling`), rows of length one. So each view has the
 same say on each document. "raw": the values as they are, as in the papers' k-means.
 
 A document that lacks a view is at the origin of it. What is learned (ranges, document frequencies)

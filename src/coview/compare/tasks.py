@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from coview.assign import nearest_center, topic_centers
 from coview.compare.cell_inputs import (
     GivenModels,
     Preprocessing,
@@ -39,6 +38,7 @@ from coview.compare.cell_inputs import (
 )
 from coview.compare.evaluation import classification_metrics, clustering_metrics, label_free_metrics
 from coview.models import topic_model
+from coview.new_documents import nearest_center, topic_centers
 from coview.params import check_int
 from coview.views.container import Views
 from coview.wording import quoted
@@ -348,13 +348,7 @@ def follow(model: Any, views: Any, metric: Callable[[np.ndarray], float]) -> tup
     def on_iteration(state: dict[str, Any]) -> None:
         values.append(float(metric(_labels(watched, state["doc_topic_"]))))
 
-    # the hooks of scikit-learn's callbacks, which the fit calls in every version of it
-    watched._skl_callbacks = [on_iteration]
-    watched._init_callback_context = lambda **kwargs: _Context(on_iteration)
-    try:
-        watched.fit(views)
-    finally:
-        del watched._skl_callbacks, watched._init_callback_context
+    watched.fit(views, on_iteration=on_iteration)
     return watched, np.array(values)
 
 
@@ -363,21 +357,3 @@ def _labels(model, theta):
     if model.assign == "kmeans":
         return nearest_center(theta, topic_centers(theta, model.random_state or 0))
     return theta.argmax(axis=1)
-
-
-class _Context:
-    """What a fit tells of its iterations."""
-
-    def __init__(self, on_iteration):
-        self._on_iteration = on_iteration
-
-    def subcontext(self, **kwargs):
-        return self
-
-    def call_on_fit_task_begin(self, **kwargs):
-        """Nothing has happened yet."""
-
-    def call_on_fit_task_end(self, reconstruction_attributes=None, **kwargs):
-        if reconstruction_attributes is not None:
-            self._on_iteration(reconstruction_attributes)
-        return False

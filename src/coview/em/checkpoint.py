@@ -1,12 +1,12 @@
-"""Checkpoints: the state of a fit on disk, from which it goes on to the same bits.
+"""Checkpoints: the state of a fit on disk, from which it can be resumed to the same bits.
 
-What is kept is what the loop cannot compute again: the parameters of the run, the values of its
-objective so far, and the best of the restarts before it. Data, graphs and scaling are made anew
-from the same input, and the seed is kept; so a fit that is resumed, however often, ends where an
-undisturbed one does.
+A checkpoint holds what the loop cannot recompute: the parameters of the current run, the values
+of its objective so far, the best of the restarts before it, and the seed. Data, graphs and scaling
+are recomputed from the same input. A fit that is resumed, however often, ends with the bits of an
+uninterrupted one.
 
-Two files, `<path>.0` and `<path>.1`, are written in turn, each sealed and atomic (`coview.store`):
-whatever happens while one is written, the other is whole.
+Two files, `<path>.0` and `<path>.1`, are written alternately, each sealed and atomic
+(`coview.store`): if one is lost while it is written, the other is whole.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from coview.em.loop import Fit, finished
+from coview.em.loop import EMRun
 from coview.em.problem import Problem
 from coview.em.step import Values
-from coview.params import check_int, check_real
+from coview.params import check_int, check_real, seed_of
 from coview.store import DamagedFile, read_header, read_sealed, write_sealed
 from coview.views.checks import DataWarning
 
@@ -34,19 +34,19 @@ Tensors = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a fit keeps its state, and how often.
+    """Where a fit saves its state, and how often.
 
     Parameters
     ----------
     path : path
-        The two generations are called `<path>.0` and `<path>.1`.
+        The state is written alternately to `<path>.0` and `<path>.1`.
     every : int or None, default=None
-        Iterations between two states. None: as `seconds` says.
+        Iterations between two writes. None: write by `seconds`.
     seconds : float, default=30
-        Least time between two states, if `every` is None.
+        Minimum time between two writes, if `every` is None.
     resume : bool, default=False
-        Go on from the state that is there; begin anew if there is none. Without it, a state that
-        is already there is an error, since it would be overwritten.
+        Continue from an existing state; start from the beginning if there is none. Without it, an
+        existing state is an error, since it would be overwritten.
 
     Examples
     --------
@@ -68,70 +68,55 @@ class Checkpoint:
     seconds: float = 30.0
     resume: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.every is not None:
             check_int("every", self.every, 1)
         check_real("seconds", self.seconds)
 
     @property
     def files(self) -> tuple[Path, Path]:
-        """The two generations; each may be there or not."""
+        """The two files; each may exist or not."""
         path = Path(self.path)
         return path.with_name(f"{path.name}.0"), path.with_name(f"{path.name}.1")
 
     def delete(self) -> None:
-        """Remove both generations, once the model is where it is wanted."""
+        """Remove both files."""
         for file in self.files:
             file.unlink(missing_ok=True)
 
     def seed(self) -> int | None:
-        """The seed of the fit that is to be resumed, if there is one."""
+        """Return the seed of the fit to be resumed, or None if there is none."""
         if not self.resume:
             return None
         newest = _newest(self)
         return None if newest is None else int(newest["header"]["seed"])
 
 
-def as_checkpoint(given: Any) -> Checkpoint | None:
-    """What a user passed to fit: nothing, a path, or a Checkpoint."""
-    if given is None or isinstance(given, Checkpoint):
-        return given
-    if isinstance(given, str | os.PathLike):
-        return Checkpoint(given)
-    raise TypeError(f"checkpoint must be a path or a coview.Checkpoint; got {given!r}.")
-
-
 @dataclass
-class Run:
-    """One run of EM, finished or not."""
+class FitState:
+    """How far the restarts of a fit have come: what a checkpoint holds."""
 
-    problem: Problem
-    history: tuple[Values, ...]
-    candidates: list[tuple[str, float]]
-
-
-@dataclass
-class Progress:
-    """How far the restarts of a fit have come."""
-
-    objectives: list[float] = field(default_factory=list)  # of the restarts that are finished
-    best: Run | None = None
-    current: Run | None = None  # the run that was left in the middle
+    objectives: list[float] = field(default_factory=list)  # of the finished runs
+    best: EMRun | None = None  # of the finished runs
+    current: EMRun | None = None  # the run that was left in the middle
 
 
 class CheckpointWriter:
-    """Writes the state of one fit, and reads it back; does nothing without a checkpoint."""
+    """Write the state of one fit, and read it back; do nothing without a checkpoint."""
 
     def __init__(self, checkpoint: Checkpoint | None, fingerprint: str, seed: int):
         self._checkpoint, self._fingerprint, self.seed = checkpoint, fingerprint, seed
         self._generation = 0
         self._last = time.monotonic()
-        self.progress = Progress()
+        self.state = FitState()
 
-    def open(self, blank: Callable[[], Problem]) -> Progress:
-        """The state to go on from; `blank` makes a problem of this model with any parameters."""
+    def open(self, blank: Callable[[], Problem]) -> FitState:
+        """Return the state to continue from.
+
+        `blank` makes a problem of this model, whose parameters are then replaced by saved ones.
+        """
         if self._checkpoint is None:
-            return self.progress
+            return self.state
         there = [file for file in self._checkpoint.files if file.exists()]
         if there and not self._checkpoint.resume:
             raise FileExistsError(
@@ -142,8 +127,8 @@ class CheckpointWriter:
         if newest is not None:
             self._check_same(newest["header"])
             self._generation = newest["header"]["generation"] + 1
-            self.progress = _unpack(newest["header"], newest["tensors"], blank())
-        return self.progress
+            self.state = _unpack(newest["header"], newest["tensors"], blank())
+        return self.state
 
     def _check_same(self, header: Mapping[str, Any]) -> None:
         if header["fingerprint"] != self._fingerprint:
@@ -152,20 +137,20 @@ class CheckpointWriter:
                 "other parameters. Give the same, or choose another path."
             )
 
-    def step(self, run: Callable[[], Run], n_iter: int) -> None:
-        """After an iteration of a run: keep it, if it is time."""
+    def after_iteration(self, run: Callable[[], EMRun], n_iter: int) -> None:
+        """Write the state of the current run, if it is time to."""
         if self._checkpoint is None:
             return
         every, waited = self._checkpoint.every, time.monotonic() - self._last
         if n_iter % every == 0 if every else waited >= self._checkpoint.seconds:
             self.write(run())
 
-    def write(self, run: Run | None) -> None:
-        """Keep the state now, with the run at hand as the current one."""
+    def write(self, run: EMRun | None) -> None:
+        """Write the state now, with `run` as the current one."""
         if self._checkpoint is None:
             return
-        self.progress.current = run
-        header, tensors = _pack(self.progress)
+        self.state.current = run
+        header, tensors = _pack(self.state)
         header |= {"fingerprint": self._fingerprint, "seed": self.seed}
         header |= {"generation": self._generation}
         write_sealed(self._checkpoint.files[self._generation % 2], KIND, header, tensors)
@@ -173,8 +158,26 @@ class CheckpointWriter:
         self._last = time.monotonic()
 
 
+def checkpoint_writer(
+    given: Any, random_state: Any, fingerprint: Callable[[], str]
+) -> CheckpointWriter:
+    """Return the writer of a fit's state, with its seed: that of the fit it resumes, if any.
+
+    `given` is what was passed to fit: nothing, a path or a Checkpoint. `fingerprint` tells fits
+    apart, and is computed only where there is a checkpoint.
+    """
+    if given is None:
+        return CheckpointWriter(None, "", seed_of(random_state))
+    checkpoint = Checkpoint(given) if isinstance(given, str | os.PathLike) else given
+    if not isinstance(checkpoint, Checkpoint):
+        raise TypeError(f"checkpoint must be a path or a coview.Checkpoint; got {given!r}.")
+    seed = checkpoint.seed()
+    seed = seed_of(random_state) if seed is None else seed
+    return CheckpointWriter(checkpoint, fingerprint(), seed)
+
+
 def _newest(checkpoint: Checkpoint) -> dict[str, Any] | None:
-    """The newest state that can be read, with a warning about one that cannot."""
+    """Return the newest readable state; warn about one that is damaged."""
     read, faults = [], []
     for file in checkpoint.files:
         if file.exists():
@@ -191,7 +194,7 @@ def _newest(checkpoint: Checkpoint) -> dict[str, Any] | None:
 
 
 def describe(checkpoint: Checkpoint) -> dict[str, Any] | None:
-    """How far the fit of a checkpoint has come, as plain data; None if there is no state."""
+    """Return how far the fit of a checkpoint has come; None if there is no state."""
     for file in sorted(checkpoint.files, key=lambda f: -f.stat().st_mtime if f.exists() else 0):
         if file.exists():
             header = read_header(file, KIND)["header"]
@@ -206,17 +209,17 @@ def describe(checkpoint: Checkpoint) -> dict[str, Any] | None:
 # -- states as JSON and tensors -------------------------------------------------------------------
 
 
-def _pack(progress: Progress) -> tuple[dict[str, Any], Tensors]:
+def _pack(state: FitState) -> tuple[dict[str, Any], Tensors]:
     tensors: Tensors = {}
     header = {
-        "objectives": [o.hex() for o in progress.objectives],
-        "best": _pack_run(progress.best, "best", tensors),
-        "current": _pack_run(progress.current, "current", tensors),
+        "objectives": [o.hex() for o in state.objectives],
+        "best": _pack_run(state.best, "best", tensors),
+        "current": _pack_run(state.current, "current", tensors),
     }
     return header, tensors
 
 
-def _pack_run(run: Run | None, prefix: str, tensors: Tensors) -> dict[str, Any] | None:
+def _pack_run(run: EMRun | None, prefix: str, tensors: Tensors) -> dict[str, Any] | None:
     if run is None:
         return None
     problem = run.problem
@@ -233,15 +236,17 @@ def _pack_run(run: Run | None, prefix: str, tensors: Tensors) -> dict[str, Any] 
     }
 
 
-def _unpack(header: Mapping[str, Any], tensors: Tensors, blank: Problem) -> Progress:
-    return Progress(
+def _unpack(header: Mapping[str, Any], tensors: Tensors, blank: Problem) -> FitState:
+    return FitState(
         [float.fromhex(o) for o in header["objectives"]],
         _unpack_run(header["best"], "best", tensors, blank),
         _unpack_run(header["current"], "current", tensors, blank),
     )
 
 
-def _unpack_run(header, prefix: str, tensors: Tensors, blank: Problem) -> Run | None:
+def _unpack_run(
+    header: Mapping[str, Any] | None, prefix: str, tensors: Tensors, blank: Problem
+) -> EMRun | None:
     if header is None:
         return None
     thetas = tuple(tensors[f"{prefix}.theta{i}"] for i in range(len(blank.thetas)))
@@ -257,12 +262,12 @@ def _unpack_run(header, prefix: str, tensors: Tensors, blank: Problem) -> Run | 
         penalty=penalty,
         carried_penalty=_unhex(header["carried_penalty"]),
     )
-    candidates = [(name, float(_unhex(objective))) for name, objective in header["candidates"]]  # type: ignore[arg-type]
-    return Run(problem, tuple(map(_unpack_values, header["history"])), candidates)
+    candidates = tuple((name, float.fromhex(value)) for name, value in header["candidates"])
+    return EMRun(problem, tuple(map(_unpack_values, header["history"])), candidates)
 
 
 def _array_fields(emission: Any) -> list[str]:
-    """The arrays of an emission, which are all that it is besides its number of topics."""
+    """Return the names of an emission's arrays: all its fields but the number of topics."""
     return [f.name for f in fields(emission) if isinstance(getattr(emission, f.name), np.ndarray)]
 
 
@@ -280,20 +285,9 @@ def _unpack_values(plain: Mapping[str, Any]) -> Values:
 
 
 def _hex(number: float | None) -> str | None:
-    """A double in JSON without a rounding in between, NaN and infinity included."""
+    """Write a double as text without rounding, NaN and infinity included."""
     return None if number is None else float(number).hex()
 
 
 def _unhex(text: str | None) -> float | None:
     return None if text is None else float.fromhex(text)
-
-
-def fit_of(run: Run, tol: float) -> Fit:
-    """A finished run as `run_em` would have returned it."""
-    fit = finished(run.problem, run.history, tol)
-    fit.trace.candidates = run.candidates
-    return fit
-
-
-def run_of(fit: Fit, candidates: Sequence[tuple[str, float]]) -> Run:
-    return Run(fit.problem, fit.history, list(candidates))

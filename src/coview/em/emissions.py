@@ -1,6 +1,6 @@
-r"""Emissions: what the topics of one view say, p(w|z), and how expected counts change it.
+r"""Emissions: the topics p(w|z) of one view, and their M-step.
 
-An emission is a frozen value with `by_term`, p(w|z) as (terms, topics) padded with zeros (what
+An emission is a frozen value with `by_term`, p(w|z) as (terms, topics) padded with zeros (which
 the kernels read), and `m_step(grad)`, where grad[w, z] = dL/dp(w|z). The expected counts of EM are
 factor * gradient, for p(w|z) itself and by the chain rule for the factors of p(w|z):
 
@@ -9,12 +9,14 @@ factor * gradient, for p(w|z) itself and by the chain rule for the factors of p(
                      p(w|y)  <-  rownorm( p(w|y) * sum_z p(y|z) grad(w,z) )
                      p(y|z)  <-  rownorm( p(y|z) * sum_w p(w|y) grad(w,z) )
 
-so the three factors of DualPLSA and MVPLSA cost the sweep of two, and small dense products after.
+so the three factors of DualPLSA, MVPLSA and MGGM cost the sweep of two, and small dense products.
+The last two lines are (15) and (16) of Zhuang et al. (2012), which are (14) of Wang et al. (2017).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,16 +24,18 @@ from coview.em.simplex import limits, pad_topics
 
 
 class Emission(Protocol):
-    """What the engine needs of an emission."""
+    """What EM needs of an emission."""
 
-    n_topics: int
+    @property
+    def n_topics(self) -> int:
+        """The number of topics, without padding."""
 
     @property
     def by_term(self) -> np.ndarray:
         """p(w|z), (terms, padded topics)."""
 
     def m_step(self, grad: np.ndarray) -> "Emission":
-        """The emission after an M-step; grad (terms, padded topics) float64 may be overwritten."""
+        """Return the emission after an M-step; grad (terms, padded topics) may be overwritten."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +46,14 @@ class Topics:
     n_topics: int
 
     @classmethod
-    def from_rows(cls, p_w_z: np.ndarray, dtype=np.float32) -> "Topics":
-        """From p(w|z) as (topics, terms)."""
+    def from_rows(cls, p_w_z: np.ndarray, dtype: Any = np.float32) -> "Topics":
+        """Make topics from p(w|z) as (topics, terms)."""
         return cls(pad_topics(p_w_z.T, dtype), p_w_z.shape[0])
 
     def m_step(self, grad: np.ndarray) -> "Topics":
-        return Topics(_scaled_to_one(grad, self.by_term), self.n_topics)
+        """Return p(w|z) * grad, normalized over the terms."""
+        # (3) of PLSA and LinkPLSA, (12) of Jiang et al. (2012), (4) of Wang et al. (2016)
+        return Topics(_normalized(grad, self.by_term), self.n_topics)
 
 
 @dataclass(frozen=True)
@@ -59,26 +65,31 @@ class FactoredTopics:
     n_topics: int
 
     @classmethod
-    def from_rows(cls, p_y_z: np.ndarray, p_w_y: np.ndarray, dtype=np.float32) -> "FactoredTopics":
-        """From p(y|z) as (topics, feature topics) and p(w|y) as (feature topics, terms)."""
+    def from_rows(
+        cls, p_y_z: np.ndarray, p_w_y: np.ndarray, dtype: Any = np.float32
+    ) -> "FactoredTopics":
+        """Make them from p(y|z) (topics, feature topics) and p(w|y) (feature topics, terms)."""
         by_term = np.ascontiguousarray(p_w_y.T, dtype=dtype)
         return cls(np.ascontiguousarray(p_y_z, dtype=dtype), by_term, p_y_z.shape[0])
 
     @cached_property
     def by_term(self) -> np.ndarray:
+        """p(w|z), (terms, padded topics)."""
         return pad_topics(self.p_w_y_by_term @ self.p_y_z.T, self.p_y_z.dtype)
 
     def m_step(self, grad: np.ndarray) -> "FactoredTopics":
+        """Return both factors times their gradients, normalized; both from the old factors."""
         grad = grad[:, : self.n_topics].astype(self.p_y_z.dtype)
         by_y = (grad @ self.p_y_z).astype(np.float64)  # dL/dp(w|y)
         by_zy = (grad.T @ self.p_w_y_by_term).astype(np.float64)  # dL/dp(y|z)
-        p_w_y = _scaled_to_one(by_y, self.p_w_y_by_term)
-        p_y_z = _scaled_to_one(np.ascontiguousarray(by_zy.T), np.ascontiguousarray(self.p_y_z.T)).T
+        p_w_y = _normalized(by_y, self.p_w_y_by_term)  # (15) of Zhuang et al.
+        # (16), on transposed arrays, since the columns are normalized
+        p_y_z = _normalized(np.ascontiguousarray(by_zy.T), np.ascontiguousarray(self.p_y_z.T)).T
         return FactoredTopics(np.ascontiguousarray(p_y_z), p_w_y, self.n_topics)
 
 
-def _scaled_to_one(grad, by_term):
-    """by_term * grad with columns summing to one: an M-step for one factor."""
+def _normalized(grad: np.ndarray, by_term: np.ndarray) -> np.ndarray:
+    """Return by_term * grad with columns that sum to one: the M-step of one factor."""
     from coview.kernels.simplex import normalize_topics
 
     out = np.empty_like(by_term)
@@ -86,24 +97,31 @@ def _scaled_to_one(grad, by_term):
     return out
 
 
-def factored_emissions(p_w_z, n_feature_topics, rng, dtype) -> list[FactoredTopics]:
-    """FactoredTopics of each view, from topics p(w|z) and numbers of feature topics, by view."""
+def factored_emissions(
+    p_w_z: Sequence[np.ndarray],
+    n_feature_topics: Sequence[int],
+    rng: np.random.Generator,
+    dtype: Any,
+) -> list[FactoredTopics]:
+    """Return FactoredTopics of each view, from its p(w|z) and its number of feature topics."""
     factors = (
         split_into_feature_topics(*v, rng) for v in zip(p_w_z, n_feature_topics, strict=True)
     )
     return [FactoredTopics.from_rows(p_y_z, p_w_y, dtype) for p_y_z, p_w_y in factors]
 
 
-def step_together(emissions, grads) -> tuple[Topics, ...]:
-    """The M-step of topics that sum to one over all views together: views put side by side."""
+def step_together(emissions: Sequence[Emission], grads: Sequence[np.ndarray]) -> tuple[Topics, ...]:
+    """Take the M-step of topics that sum to one over all views together, as if concatenated."""
     by_term = np.concatenate([e.by_term for e in emissions])
     whole = Topics(by_term, emissions[0].n_topics).m_step(np.concatenate(grads))
     ends = np.cumsum([len(e.by_term) for e in emissions])[:-1]
     return tuple(Topics(part, whole.n_topics) for part in np.split(whole.by_term, ends))
 
 
-def split_into_feature_topics(p_w_z, n_feature_topics: int, rng: np.random.Generator):
-    """A start for FactoredTopics whose product is close to the given p(w|z) (topics, terms).
+def split_into_feature_topics(
+    p_w_z: np.ndarray, n_feature_topics: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a start for FactoredTopics whose product is close to p(w|z) (topics, terms).
 
     Feature topic y begins as a perturbed copy of the topics z with z = y modulo the smaller of the
     two numbers, and 90 % of p(y|z) goes to the feature topics that belong to z. Nothing

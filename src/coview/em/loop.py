@@ -1,4 +1,4 @@
-"""The EM loop of every model, and folding in."""
+"""The EM loop that every model runs, and the folding in of new documents."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -12,17 +12,49 @@ from coview.em.problem import Problem
 from coview.em.step import Update, Values, em_step, sweep_view
 from coview.em.trace import Trace
 
+OnIteration = Callable[[Problem, Sequence[Values]], bool | None]
+
 
 @dataclass(frozen=True)
-class Fit:
-    """Where a run of EM ended."""
+class EMRun:
+    """A run of EM, finished or left in the middle.
+
+    Attributes
+    ----------
+    problem : Problem
+        The parameters that the run has reached.
+    history : tuple of Values
+        The objective of the start and after each iteration. In a finished run the last one belongs
+        to `problem`; in a run left in the middle it belongs to the state before.
+    candidates : tuple of (str, float)
+        The starts that were tried before the run, each with its objective after a few iterations.
+    restarts : tuple of float
+        The final objectives of all runs of the fit, in the run that was kept.
+    """
 
     problem: Problem
-    objective: float
-    n_iter: int
-    converged: bool
-    trace: Trace
-    history: tuple[Values, ...] = ()  # what the trace tells, as the loop knows it
+    history: tuple[Values, ...]
+    candidates: tuple[tuple[str, float], ...] = ()
+    restarts: tuple[float, ...] = ()
+
+    @property
+    def objective(self) -> float:
+        """The last known value of the objective."""
+        return self.history[-1].objective
+
+    @property
+    def n_iter(self) -> int:
+        """How many iterations led to `objective`."""
+        return len(self.history) - 1
+
+    @property
+    def trace(self) -> Trace:
+        """The history as arrays."""
+        return Trace.from_values(self.history, self.candidates, self.restarts)
+
+    def converged(self, tol: float) -> bool:
+        """Return whether the last iteration changed the objective by at most tol of itself."""
+        return has_converged(self.history, tol)
 
 
 class Interrupted(KeyboardInterrupt):
@@ -31,9 +63,9 @@ class Interrupted(KeyboardInterrupt):
     The objective is that of the state before it: to know its own would take one more sweep.
     """
 
-    def __init__(self, fit: Fit):
-        super().__init__(f"Stopped after {fit.n_iter + 1} iterations; the last state is kept.")
-        self.fit = fit
+    def __init__(self, run: EMRun):
+        super().__init__(f"Stopped after {run.n_iter + 1} iterations; the last state is kept.")
+        self.run = run
 
 
 def run_em(
@@ -42,21 +74,21 @@ def run_em(
     schedule: Sequence[Update] = ("both",),
     max_iter: int = 200,
     tol: float = 1e-5,
-    on_step: Callable[[Problem, list[Values]], bool | None] | None = None,
+    on_iteration: OnIteration | None = None,
     history: Sequence[Values] = (),
-) -> Fit:
+) -> EMRun:
     """Iterate until the objective changes by less than tol of itself, or max_iter times.
 
     An iteration is one pass through `schedule`: ("both",) for joint EM, ("emissions", "thetas") for
     the alternating scheme. A sweep yields the objective *before* its step; so the state that
     is returned is the last one whose objective is known, which takes one more sweep at max_iter.
 
-    `on_step(problem, values)` is called after each iteration with the new state and the objectives
-    of all states before it; a true answer ends the run. A run that was left at such a moment goes
-    on from there when it is given these values as `history`: it never knows the difference.
+    `on_iteration(problem, values)` is called after each iteration with the new state and the
+    objectives of all states before it; a true answer ends the run. Given these two as `problem`
+    and `history`, a later call continues the run to the same bits.
     """
     values = list(history)
-    complete = problem, len(values)  # what belongs together, whenever Ctrl-C comes
+    complete = problem, len(values)  # always assigned together, so that Ctrl-C finds a whole state
     stop = False
     try:
         while True:
@@ -64,23 +96,23 @@ def run_em(
             step = em_step(problem, map_in_order, "nothing" if last else schedule[0])
             values.append(step.values)
             _warn_of_a_fall(values, problem)
-            if last or _at_rest(values, tol):
-                return finished(problem, values, tol)
+            if last or has_converged(values, tol):
+                return EMRun(problem, tuple(values))
             problem = step.problem  # two generations of arrays at a time, never three
             for update in schedule[1:]:
                 problem = em_step(problem, map_in_order, update).problem
             complete = problem, len(values)
-            if on_step is not None:
-                stop = bool(on_step(problem, values))
+            if on_iteration is not None:
+                stop = bool(on_iteration(problem, values))
     except KeyboardInterrupt as interrupt:
         problem, n_iter = complete
         if not n_iter:
             raise
-        raise Interrupted(finished(problem, values[:n_iter], tol)) from interrupt
+        raise Interrupted(EMRun(problem, tuple(values[:n_iter]))) from interrupt
 
 
 def _warn_of_a_fall(values: list[Values], problem: Problem) -> None:
-    """A fall of what must rise is a fault of ours, not of the data: say so."""
+    """Warn if an objective that cannot fall has fallen: a fault of the code, not of the data."""
     if len(values) < 2 or not problem.penalty.monotone:
         return
     before, now = values[-2].objective, values[-1].carried_objective
@@ -94,30 +126,24 @@ def _warn_of_a_fall(values: list[Values], problem: Problem) -> None:
         )
 
 
-def _at_rest(values: Sequence[Values], tol: float) -> bool:
+def has_converged(values: Sequence[Values], tol: float) -> bool:
+    """Return whether the last step changed the objective by at most tol of itself."""
     if len(values) < 2 or tol == 0:
         return False
     before, now = values[-2].objective, values[-1].carried_objective
     return abs(now - before) <= tol * abs(now)
 
 
-def finished(problem: Problem, values: Sequence[Values], tol: float) -> Fit:
-    """The fit of a run that ended in this state, with these values of its objective."""
-    converged = _at_rest(values, tol)
-    objective, n_iter = values[-1].objective, len(values) - 1
-    return Fit(problem, objective, n_iter, converged, Trace.of(values), tuple(values))
-
-
 def fold_in(problem: Problem, map_in_order: Callable, max_iter: int, tol: float) -> Problem:
-    """New mixtures for the documents of a problem whose emissions stay as they are.
+    """Fit the mixtures of new documents, with the emissions held fixed.
 
     Each document stops on its own, when no share of its mixture moves by more than tol, so
-    its result does not depend on its neighbors. A penalty across documents plays no part.
+    its result does not depend on the others. A penalty across documents is left out.
     """
     penalty = problem.penalty if problem.penalty.row_local else Penalty()
     alone = replace(problem, penalty=penalty)
 
-    def work(block):
+    def work(block: Block) -> list[np.ndarray]:
         return _fold_in_block(alone, block, max_iter, tol)
 
     thetas = [np.empty_like(t) for t in problem.thetas]
@@ -127,7 +153,8 @@ def fold_in(problem: Problem, map_in_order: Callable, max_iter: int, tol: float)
     return replace(problem, thetas=tuple(thetas))
 
 
-def _fold_in_block(problem: Problem, block: Block, max_iter: int, tol: float):
+def _fold_in_block(problem: Problem, block: Block, max_iter: int, tol: float) -> list[np.ndarray]:
+    """Iterate the documents of a block, in each sweep only those that still move."""
     k = problem.n_topics
     thetas = [t[block.docs].copy() for t in problem.thetas]
     present = problem.present[block.docs]

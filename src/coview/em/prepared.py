@@ -1,33 +1,33 @@
-"""From `Views` to what the engine works on: scaled matrices in one precision, weights, pins.
+"""Prepared: what the engine works on, made from `Views`: scaled matrices, weights, labels, blocks.
 
-Scaling of views: counts and sparse weights stay as they are, dense measurements go to [0, 1].
-
-Blocks: row ranges common to all views, the unit of work of every runner.
-
-Where the cuts fall is a function of the data alone, never of the number of threads or workers:
-sums over documents are formed block by block and added in block order, so the same data give the
-same bits however many blocks are worked on at a time.
+Scaling leaves counts and sparse weights as they are, and brings dense measurements to [0, 1]. A
+block is a range of documents over all views, the unit of work of every runner. Where the data are
+cut depends on the data alone, never on the number of threads: sums over documents are formed block
+by block and added in block order, so the same data give the same bits for any number of threads.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from coview.em.penalties.base import Penalty
+from coview.em.simplex import padded
 from coview.memory import check_memory
 from coview.params import check_choice, check_real
-from coview.views.checks import frozen
+from coview.views.checks import DataWarning, frozen
 from coview.views.container import Views
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """The views a model works on, ready for the kernels."""
+    """The data of a fit, ready for the kernels."""
 
     names: tuple[str, ...]
     matrices: tuple[sp.csr_array, ...]  # scaled, in the precision of the model
@@ -35,18 +35,21 @@ class Prepared:
     weights: tuple[float, ...]
     labels: np.ndarray | None = None  # (documents,) the topics of pinned documents, -1 elsewhere
     blocks: tuple[Block, ...] = ()
-    coupling: Any = None  # what a model's penalty knows of the documents: graphs, pairs
+    penalty: Penalty = field(default_factory=Penalty)  # made once a fit, where it couples documents
 
     @property
     def n_docs(self) -> int:
+        """The number of documents."""
         return self.matrices[0].shape[0]
 
     @property
     def dtype(self) -> np.dtype:
+        """The precision of the model's parameters."""
         return self.matrices[0].dtype
 
     @property
     def pinned(self) -> np.ndarray | None:
+        """Documents whose mixtures do not move, (documents,) bool."""
         return None if self.labels is None else self.labels >= 0
 
     @property
@@ -62,13 +65,19 @@ class Prepared:
             mass += weight * np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
         return mass
 
+    @property
+    def term_counts(self) -> dict[str, np.ndarray]:
+        """How often each term occurs, by view."""
+        counts = (np.asarray(m.sum(axis=0, dtype=np.float64)).ravel() for m in self.matrices)
+        return dict(zip(self.names, counts, strict=True))
+
     def cut(self, columns: bool) -> Prepared:
-        """With the blocks; `columns` when the emissions are to be updated."""
+        """Return the data cut into blocks; by columns as well, if emissions are to be updated."""
         return replace(self, blocks=tuple(make_blocks(self.matrices, columns=columns)))
 
 
-def prepare(views: Views, scaling: Mapping, dtype) -> Prepared:
-    """Scale the views as learned in fit, and cast them; every view with weight 1."""
+def prepare(views: Views, scaling: Mapping[str, Any], dtype: Any) -> Prepared:
+    """Scale the views as learned in fit, and cast them to `dtype`; every view has weight 1."""
     matrices = []
     for name, matrix in views.matrices.items():
         scaled = apply_scaling(matrix, *scaling[name]) if name in scaling else matrix
@@ -76,8 +85,27 @@ def prepare(views: Views, scaling: Mapping, dtype) -> Prepared:
     return Prepared(views.names, tuple(matrices), views.present, (1.0,) * views.n_views)
 
 
-def view_weights(weights, data: Prepared) -> dict[str, float]:
-    """The weight of each view from "balanced", numbers in the order of the views, or a dict."""
+def warn_of_empty_pins(data: Prepared) -> None:
+    """Warn of labels whose documents are all empty: their topics learn nothing from the labels."""
+    if data.labels is None:
+        return
+    pinned = np.unique(data.labels[data.labels >= 0])
+    nonempty = np.unique(data.labels[(data.labels >= 0) & ~data.empty])
+    idle = np.setdiff1d(pinned, nonempty)
+    if len(idle):
+        warnings.warn(
+            f"All documents labeled {', '.join(map(str, idle[:5]))} are empty: their topics "
+            "learn nothing from the labels.",
+            DataWarning,
+            stacklevel=6,
+        )
+
+
+# -- view weights ----------------------------------------------------------------------------------
+
+
+def view_weights(weights: Any, data: Prepared) -> dict[str, float]:
+    """Return each view's weight from "balanced", numbers in the order of the views, or a dict."""
     if isinstance(weights, str):
         check_choice("view_weights", weights, ["balanced"])
         return dict(zip(data.names, _balanced(data), strict=True))
@@ -99,22 +127,26 @@ def view_weights(weights, data: Prepared) -> dict[str, float]:
     return checked
 
 
-def _balanced(data):
-    """Equal say for each view on a document that has it, and as many weighted tokens as tokens."""
+def _balanced(data: Prepared) -> list[float]:
+    """Weigh views so that an average document has as many weighted tokens in each view it has.
+
+    The weighted tokens of all documents are as many as the tokens.
+    """
     n_present = np.maximum(data.present.sum(axis=0), 1)
     totals = np.array([m.sum(dtype=np.float64) for m in data.matrices])
     usual, means = totals.sum() / n_present.sum(), totals / n_present
     return [float(usual / mean) if mean > 0 else 1.0 for mean in means]
 
 
-def fit_bytes(matrices, n_topics: int, n_slots: int, itemsize: int) -> int:
-    """Memory that a fit takes beside the views themselves.
+# -- memory ----------------------------------------------------------------------------------------
+
+
+def fit_bytes(matrices: Sequence[sp.csr_array], n_topics: int, n_slots: int, itemsize: int) -> int:
+    """Return the memory that a fit takes beside the views themselves.
 
     Non-zeros in column order and their ratios, old and new mixtures, old and new topics and their
     gradient in double precision.
     """
-    from coview.em.simplex import padded
-
     nnz = sum(m.nnz for m in matrices)
     terms = sum(m.shape[1] for m in matrices)
     width = padded(n_topics)
@@ -124,8 +156,10 @@ def fit_bytes(matrices, n_topics: int, n_slots: int, itemsize: int) -> int:
     return entries + mixtures + topics
 
 
-def check_fit_memory(matrices, n_topics: int, n_slots: int, itemsize: int) -> None:
-    """Refuse a fit that cannot be held, before anything large is allocated."""
+def check_fit_memory(
+    matrices: Sequence[sp.csr_array], n_topics: int, n_slots: int, itemsize: int
+) -> None:
+    """Refuse a fit that does not fit into memory, before anything large is allocated."""
     n_docs, terms = matrices[0].shape[0], sum(m.shape[1] for m in matrices)
     check_memory(
         fit_bytes(matrices, n_topics, n_slots, itemsize),
@@ -135,17 +169,16 @@ def check_fit_memory(matrices, n_topics: int, n_slots: int, itemsize: int) -> No
 
 # -- scaling ---------------------------------------------------------------------------------------
 
-
 DENSE = 0.5  # a view with more non-zeros than this share of its cells is dense
 
 
 def is_dense(matrix: sp.csr_array) -> bool:
-    """Whether more than half of the cells are not zero."""
+    """Return whether more than half of the cells are not zero."""
     return matrix.nnz > DENSE * matrix.shape[0] * matrix.shape[1]
 
 
 def is_dense_real(matrix: sp.csr_array) -> bool:
-    """Whether a view holds measurements rather than counts: mostly non-zero, not all integers.
+    """Return whether a view holds measurements, not counts: mostly non-zero, not all integers.
 
     The answer depends on the values alone, so a matrix and its sparse copy are treated alike.
 
@@ -160,10 +193,10 @@ def is_dense_real(matrix: sp.csr_array) -> bool:
 def learn_scaling(
     matrices: Mapping[str, sp.csr_array], present: np.ndarray, scaling: str | None
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Smallest value and range of each feature, for the views that are to be scaled.
+    """Return the smallest value and the range of each feature, for the views to be scaled.
 
     With scaling="auto" these are the dense real views with at least two documents; None scales
-    nothing. Documents that lack the view have no say.
+    nothing. Documents that lack the view are left out.
     """
     if scaling is None:
         return {}
@@ -177,7 +210,7 @@ def learn_scaling(
 
 
 def apply_scaling(matrix: sp.csr_array, low: np.ndarray, span: np.ndarray) -> sp.csr_array:
-    """(x - low) / span, feature by feature, not below 0; features that never varied become 0.
+    """Return (x - low) / span, feature by feature, not below 0; constant features become 0.
 
     Rows without any entry stay empty: they stand for documents that lack the view.
     """
@@ -197,7 +230,6 @@ def apply_scaling(matrix: sp.csr_array, low: np.ndarray, span: np.ndarray) -> sp
 
 
 # -- blocks ----------------------------------------------------------------------------------------
-
 
 # Small enough that a hundred thousand non-zeros already make several blocks, large enough that
 # adding up the gradients of the blocks costs a few per cent of a sweep.
@@ -236,11 +268,12 @@ class Block:
 
     @property
     def docs(self) -> slice:
+        """The documents as a slice."""
         return slice(self.start, self.stop)
 
 
 def cut(matrices: Sequence[sp.csr_array], nonzeros: int | None = None) -> list[tuple[int, int]]:
-    """The row ranges, each with about `nonzeros` entries over all views.
+    """Return row ranges, each with about `nonzeros` entries over all views.
 
     >>> import numpy as np, scipy.sparse as sp
     >>> cut([sp.csr_array(np.ones((6, 10)))], nonzeros=25)
@@ -263,12 +296,12 @@ def make_blocks(
     ranges: Iterable[tuple[int, int]] | None = None,
     columns: bool = True,
 ) -> list[Block]:
-    """Cut the views into blocks; with `columns` also by column, for the emissions' gradient."""
+    """Cut the views into blocks; with `columns` also in column order, for dL/dp(w|z)."""
     ranges = cut(matrices) if ranges is None else ranges
     return [_block(matrices, start, stop, columns) for start, stop in ranges]
 
 
-def _block(matrices, start, stop, columns):
+def _block(matrices: Sequence[sp.csr_array], start: int, stop: int, columns: bool) -> Block:
     rows = tuple(_rows(m, start, stop) for m in matrices)
     if not columns:
         return Block(start, stop, rows, None)
@@ -276,7 +309,7 @@ def _block(matrices, start, stop, columns):
     return Block(start, stop, rows, tuple(map(_columns, rows, widths)))
 
 
-def _rows(matrix, start, stop):
+def _rows(matrix: sp.csr_array, start: int, stop: int) -> Rows:
     indptr = matrix.indptr[start : stop + 1].astype(np.uint64)
     here = slice(int(indptr[0]), int(indptr[-1]))
     unsigned = np.uint32 if matrix.indices.dtype.itemsize == 4 else np.uint64
@@ -285,7 +318,8 @@ def _rows(matrix, start, stop):
     return Rows(here, *map(frozen, arrays))
 
 
-def _columns(rows, n_terms):
+def _columns(rows: Rows, n_terms: int) -> Columns:
+    """Sort a block's entries by column; the place of each in row order stands for its value."""
     nnz, signed = len(rows.data), f"i{rows.indices.itemsize}"
     place = np.arange(nnz, dtype=np.uint32)
     csr = (place, rows.indices.view(signed), rows.indptr.astype(signed))

@@ -1,5 +1,6 @@
-"""What is to be maximized: a model as a value."""
+"""Problem: data, parameters and penalty of a model as one value, which EM maximizes."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,8 +14,8 @@ from coview.em.prepared import Block, Prepared
 class Problem:
     """Data and parameters of one model at one moment; a step makes a new one.
 
-    View v is explained by p(w|d) = sum_z thetas[slots[v]][d, z] emissions[v](w|z). All views in one
-    slot is a shared mixture, a slot for each view are mixtures that only the penalty couples.
+    View v is modeled by p(w|d) = sum_z thetas[slots[v]][d, z] emissions[v](w|z). All views in one
+    slot share a mixture; with a slot for each view only the penalty couples the mixtures.
 
     Attributes
     ----------
@@ -53,9 +54,15 @@ class Problem:
 
     @classmethod
     def of(
-        cls, data: Prepared, emissions, thetas, slots, penalty=None, concatenated=False
+        cls,
+        data: Prepared,
+        emissions: Iterable[Emission],
+        thetas: Iterable[np.ndarray],
+        slots: Iterable[int],
+        penalty: Penalty | None = None,
+        concatenated: bool = False,
     ) -> "Problem":
-        """The problem of these parameters on prepared data."""
+        """Make the problem of these parameters on prepared data; by default with its penalty."""
         return cls(
             blocks=data.blocks,
             emissions=tuple(emissions),
@@ -63,16 +70,17 @@ class Problem:
             slots=tuple(slots),
             weights=data.weights,
             present=data.present,
-            penalty=Penalty() if penalty is None else penalty,
+            penalty=data.penalty if penalty is None else penalty,
             pinned=data.pinned,
             concatenated=concatenated,
         )
 
     @property
     def n_topics(self) -> int:
+        """The number of topics, without padding."""
         return self.emissions[0].n_topics
 
     @property
     def mixtures(self) -> tuple[np.ndarray, ...]:
-        """The thetas without their padding: views, not copies."""
+        """The thetas without their padding; they share its memory."""
         return tuple(theta[:, : self.n_topics] for theta in self.thetas)

@@ -1,172 +1,233 @@
-"""The runs of one fit: what surrounds the loop, from the starts tried to the checkpoints.
-
-scikit-learn's callback API (experimental, from 1.9 on) where it exists; nothing elsewhere.
-"""
+"""The runs of one fit: starts tried, restarts, checkpoints and callbacks around the EM loop."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-from coview.em.checkpoint import CheckpointWriter, Run, fit_of, run_of
-from coview.em.loop import Fit, Interrupted, run_em
+from coview.em.checkpoint import CheckpointWriter
+from coview.em.loop import EMRun, Interrupted, OnIteration, run_em
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
-from coview.em.starts import random_start
+from coview.em.starts import NamedStart, Start, random_start
+from coview.em.step import Update, Values
 from coview.progress import progress_bar
 from coview.runners.threads import ThreadRunner
 from coview.store import fingerprint
 from coview.views.container import Views
 
-TRIAL_ITERATIONS = 20  # of each start, before the best one goes on
-FREE = ("n_jobs", "verbose")  # parameters that do not change the result
+TRIAL_ITERATIONS = 20  # of each start, before the best one is continued
+IRRELEVANT = ("n_jobs", "verbose")  # parameters that do not change the result
 
 
-def best_of_restarts(model, data: Prepared, views: Views, seeds, writer: CheckpointWriter) -> Fit:
-    """The best of `n_init` runs; the first of equals.
+@dataclass(frozen=True)
+class FitPlan:
+    """What the runs of a fit have in common.
 
-    Ctrl-C is answered by `Interrupted` with the best of the runs before it and the one it ended.
+    Attributes
+    ----------
+    title : str
+        Shown on the progress bar.
+    data : Prepared
+    n_topics : int
+    starts : callable
+        `starts(rng)` lists the starts of a run by name; see `em.starts.starts_from`.
+    problem : callable
+        `problem(start, rng)` makes the model's problem from a start.
+    schedule : tuple of Update
+        The steps of one iteration; see `run_em`.
+    max_iter, tol : int, float
+        When a run ends.
+    n_jobs, verbose : int or None, int
+        As in the model's parameters.
+    on_iteration : callable, optional
+        Called after each iteration, but not of the trials of starts; see `run_em`.
     """
-    total = model.n_init * model.max_iter
+
+    title: str
+    data: Prepared
+    n_topics: int
+    starts: Callable[[np.random.Generator], Sequence[NamedStart]]
+    problem: Callable[[Start, np.random.Generator], Problem]
+    schedule: tuple[Update, ...]
+    max_iter: int
+    tol: float
+    n_jobs: int | None = None
+    verbose: int = 0
+    on_iteration: OnIteration | None = None
+
+
+def best_of_restarts(
+    plan: FitPlan, seeds: Sequence[np.random.SeedSequence], writer: CheckpointWriter
+) -> EMRun:
+    """Run EM once for each seed, and return the run with the best objective, the first of equals.
+
+    Ctrl-C raises `Interrupted` with the best of the finished runs and the one it ended.
+    """
+    total = len(seeds) * plan.max_iter
     # one BLAS thread: the number of threads must not change a bit of the result
     with (
-        ThreadRunner(model.n_jobs) as runner,
+        ThreadRunner(plan.n_jobs) as runner,
         threadpool_limits(1, "blas"),
-        progress_bar(type(model).__name__, total, show=bool(model.verbose)) as advance,
+        progress_bar(plan.title, total, show=bool(plan.verbose)) as advance,
     ):
-        callbacks = FitCallbacks(model, views, total, lambda p: model._state(p, data))
-        fits = _Runs(model, data, views, runner, advance, callbacks, writer)
-        progress = writer.open(fits.blank(seeds[0]))
+        restarts = _Restarts(plan, runner, advance, writer)
+        state = writer.open(lambda: restarts.blank(seeds[0]))
         try:
             for i, seed in enumerate(seeds):
-                if i >= len(progress.objectives):
-                    fits.run(i, seed)
+                if i >= len(state.objectives):
+                    restarts.run(i, seed)
         except KeyboardInterrupt as interrupt:
-            kept = fits.best_so_far()  # what interrupt holds may be of a model that makes a start
+            # not the run inside `interrupt`: it may be of another model, which makes a start
+            kept = restarts.best_so_far()
             raise (KeyboardInterrupt() if kept is None else Interrupted(kept)) from interrupt
-        callbacks.end()
-    best = fits.best_so_far()
+    best = restarts.best_so_far()
     assert best is not None
     return best
 
 
-class _Runs:
-    """What the runs of one fit have in common."""
+class _Restarts:
+    """The runs of one fit, one after the other."""
 
-    def __init__(self, model, data, views, runner, advance, callbacks, writer):
-        self._model, self._data, self._views = model, data, views
-        self._runner, self._advance, self._callbacks = runner, advance, callbacks
-        self._checkpoint_writer = writer
-        self._left: Fit | None = None  # the best state of the run at hand, for Ctrl-C
+    def __init__(
+        self,
+        plan: FitPlan,
+        runner: ThreadRunner,
+        advance: Callable[[int, str], None],
+        writer: CheckpointWriter,
+    ):
+        self._plan, self._runner, self._advance, self._writer = plan, runner, advance, writer
+        self._unfinished: EMRun | None = None  # the best state of the current run, for Ctrl-C
 
-    def best_so_far(self) -> Fit | None:
-        """The best of the runs that are finished and of the one that Ctrl-C has ended."""
-        progress = self._checkpoint_writer.progress
-        done = None if progress.best is None else fit_of(progress.best, self._model.tol)
-        best = _better(done, self._left)
-        if best is not None:
-            best.trace.restarts = np.array(progress.objectives)
-        return best
+    def best_so_far(self) -> EMRun | None:
+        """Return the best of the finished runs and of the one that Ctrl-C has ended."""
+        best = _better(self._writer.state.best, self._unfinished)
+        return best and replace(best, restarts=tuple(self._writer.state.objectives))
 
-    def blank(self, seed) -> Callable[[], Problem]:
-        """Makes a problem of this model, to be filled with the parameters of a checkpoint."""
+    def blank(self, seed: np.random.SeedSequence) -> Problem:
+        """Make a problem of this model, to be filled with the parameters of a checkpoint."""
+        rng = np.random.default_rng(seed)
+        return self._plan.problem(random_start(self._plan.data, self._plan.n_topics, rng), rng)
 
-        def make() -> Problem:
-            rng = np.random.default_rng(seed)
-            start = random_start(self._data, self._model.n_components, rng)
-            return self._model._problem(self._data, start, rng)
-
-        return make
-
-    def run(self, i: int, seed) -> None:
-        """One run, from where a checkpoint left it or from the best of its starts."""
-        progress, model = self._checkpoint_writer.progress, self._model
-        left, progress.current = progress.current, None
-        tried: list[tuple[str, float]] = [] if left is None else left.candidates
-        history = () if left is None else left.history
+    def run(self, i: int, seed: np.random.SeedSequence) -> None:
+        """Run EM once, from where a checkpoint left it or from the best of its starts."""
+        plan, state = self._plan, self._writer.state
+        resumed, state.current = state.current, None
+        candidates: list[tuple[str, float]] = list(resumed.candidates) if resumed else []
+        history = resumed.history if resumed else ()
         # in a list, to be handed over and not kept: its arrays are as large as the model's
-        first = [self._begin(i, np.random.default_rng(seed), tried) if not left else left.problem]
-        del left
+        first = [
+            resumed.problem if resumed else self._begin(i, np.random.default_rng(seed), candidates)
+        ]
+        tried = tuple(candidates)
+        del resumed
 
-        def on_step(state, values):
+        def on_iteration(problem: Problem, values: Sequence[Values]) -> bool:
             self._show(i, len(values), f"objective {values[-1].objective:.6g}")
-            self._checkpoint_writer.step(lambda: Run(state, tuple(values), tried), len(values))
-            return self._callbacks.after_iteration(state)
+            self._writer.after_iteration(lambda: EMRun(problem, tuple(values), tried), len(values))
+            return plan.on_iteration is not None and bool(plan.on_iteration(problem, values))
 
         try:
-            fit = self._em(first, model.max_iter, model.tol, on_step, history)
+            run = self._em(first, plan.max_iter, plan.tol, on_iteration, history)
         except Interrupted as interrupt:
-            interrupt.fit.trace.candidates = tried
-            self._checkpoint_writer.write(run_of(interrupt.fit, tried))
+            interrupt.run = replace(interrupt.run, candidates=tried)
+            self._unfinished = interrupt.run
+            self._writer.write(interrupt.run)
             raise
-        if progress.best is None or fit.objective > max(progress.objectives):
-            progress.best = run_of(fit, tried)
-        progress.objectives.append(fit.objective)
-        self._checkpoint_writer.write(None)
+        run = replace(run, candidates=tried)
+        if state.best is None or run.objective > max(state.objectives):
+            state.best = run
+        state.objectives.append(run.objective)
+        self._writer.write(None)
 
-    def _em(self, problems: list[Problem], max_iter, tol, on_step=None, history=()) -> Fit:
-        schedule = self._model._schedule
-        try:
-            return run_em(problems.pop(), self._runner, schedule, max_iter, tol, on_step, history)
-        except Interrupted as interrupt:
-            self._left = _better(self._left, interrupt.fit)
-            raise
-
-    def _begin(self, i: int, rng, tried: list) -> Problem:
-        """The problem from which to run EM: of several starts the best after a few iterations."""
-        starts = list(self._model._starts(self._data, self._views, rng))
+    def _begin(
+        self, i: int, rng: np.random.Generator, candidates: list[tuple[str, float]]
+    ) -> Problem:
+        """Return the problem from which to run EM: the best start after a few iterations."""
+        starts = self._plan.starts(rng)
         for name, make in starts:
             self._show(i, 0, f"start {name}")
             start = make()
             if start is None:
-                tried.append((name, np.nan))
+                candidates.append((name, np.nan))
                 continue
-            problem = self._model._problem(self._data, start, rng)
+            problem = self._plan.problem(start, rng)
             if len(starts) == 1:
                 return problem
-            fit = self._em([problem], TRIAL_ITERATIONS, 0.0)
-            tried.append((name, fit.objective))
-            self._left = _better(self._left, fit)
-            del start, problem, fit  # only the best is held while the next one is tried
-        best, self._left = self._left, None
+            trial = self._em([problem], TRIAL_ITERATIONS, 0.0)
+            candidates.append((name, trial.objective))
+            self._unfinished = _better(self._unfinished, trial)
+            del start, problem, trial  # only the best is held while the next one is tried
+        best, self._unfinished = self._unfinished, None
         assert best is not None
         return best.problem
 
+    def _em(
+        self,
+        problems: list[Problem],
+        max_iter: int,
+        tol: float,
+        on_iteration: OnIteration | None = None,
+        history: Sequence[Values] = (),
+    ) -> EMRun:
+        schedule, runner = self._plan.schedule, self._runner
+        try:
+            return run_em(problems.pop(), runner, schedule, max_iter, tol, on_iteration, history)
+        except Interrupted as interrupt:
+            self._unfinished = _better(self._unfinished, interrupt.run)
+            raise
+
     def _show(self, i: int, n_iter: int, note: str) -> None:
-        self._advance(i * self._model.max_iter + n_iter, note)
+        self._advance(i * self._plan.max_iter + n_iter, note)
 
 
-def _better(one: Fit | None, other: Fit | None) -> Fit | None:
-    """The fit with the higher objective, the first of equals, where there are two."""
+def _better(one: EMRun | None, other: EMRun | None) -> EMRun | None:
+    """Return the run with the higher objective, the first of equals, where there are two."""
     if one is None or other is None:
         return one or other
     return other if other.objective > one.objective else one
 
 
-def fit_fingerprint(model, views: Views, labels) -> str:
-    """Tells whether a checkpoint belongs to this fit: same data, same parameters."""
+@contextmanager
+def one_fit_at_a_time(model: Any) -> Iterator[None]:
+    """Refuse a second fit of the same estimator from another thread: results would mix."""
+    if "_fitting" in model.__dict__:
+        raise RuntimeError(
+            f"This {type(model).__name__} is being fitted already; clone it for another fit."
+        )
+    model._fitting = True
+    try:
+        yield
+    finally:
+        del model._fitting
+
+
+def fit_fingerprint(model: Any, views: Views, labels: Any) -> str:
+    """Return a text that is equal for fits of the same data with the same parameters."""
     params = model.get_params(deep=False)
     arrays = [views.present]
     for matrix in views.matrices.values():
         arrays += [matrix.indptr, matrix.indices, matrix.data]
     texts = [type(model).__name__, _token(None if labels is None else np.asarray(labels))]
     texts += views.names
-    texts += [f"{name}={_token(params[name])}" for name in sorted(params) if name not in FREE]
+    texts += [f"{name}={_token(params[name])}" for name in sorted(params) if name not in IRRELEVANT]
     return fingerprint(arrays, *texts)
 
 
 def _token(value: Any) -> str:
-    """A parameter as a text that differs when it differs."""
+    """Return a text that differs for different values of a parameter."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         return fingerprint([value])
     if sp.issparse(value):
         csr = sp.csr_array(value)
         return fingerprint([csr.indptr, csr.indices, csr.data])
-    if hasattr(value, "components_"):
+    if hasattr(value, "components_"):  # a fitted model given as init
         return fingerprint(list(value.components_.values()), type(value).__name__)
     if isinstance(value, dict):
         return str({str(k): _token(v) for k, v in value.items()})
@@ -175,44 +236,46 @@ def _token(value: Any) -> str:
     return repr(value)
 
 
-# -- callbacks -------------------------------------------------------------------------------------
-
+# -- scikit-learn's callbacks ----------------------------------------------------------------------
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # scikit-learn before 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in for the mixin of newer versions."""
+        """Stand in for the mixin of newer versions."""
 
-    def with_callbacks(method):
+    def with_callbacks(method: Callable) -> Callable:
+        """Return the method as it is."""
         return method
 
 
 class FitCallbacks:
-    """Tells the callbacks set on an estimator, if any, of each iteration of its fit."""
+    """Tell the callbacks that are set on an estimator, if any, of each iteration of its fit.
 
-    def __init__(self, estimator, X, max_iter: int, state):
-        self._estimator, self._X, self._state = estimator, X, state
-        self._root = None
-        if getattr(estimator, "_skl_callbacks", None):
+    The callback API of scikit-learn is experimental, and exists from version 1.9 on.
+    """
+
+    def __init__(self, estimator: Any, X: Any, max_iter: int):
+        self._about = {"estimator": estimator, "X": X}
+        self._root: Any = None
+        if getattr(estimator, "_skl_callbacks", None):  # set by scikit-learn's `set_callbacks`
             self._root = estimator._init_callback_context(max_subtasks=max_iter)
-            self._root.call_on_fit_task_begin(estimator=estimator, X=X)
+            self._root.call_on_fit_task_begin(**self._about)
 
-    def after_iteration(self, problem) -> bool:
-        """Whether a callback asks to stop."""
+    def after_iteration(self, attributes: Callable[[], dict[str, Any]]) -> bool:
+        """Report an iteration; return whether a callback asks to stop.
+
+        `attributes()` are the fitted attributes of the estimator at this point.
+        """
         if self._root is None:
             return False
         task = self._root.subcontext(task_name="iteration")
-        task.call_on_fit_task_begin(estimator=self._estimator, X=self._X)
-        return bool(
-            task.call_on_fit_task_end(
-                estimator=self._estimator,
-                X=self._X,
-                reconstruction_attributes=self._state(problem),
-            )
-        )
+        task.call_on_fit_task_begin(**self._about)
+        stop = task.call_on_fit_task_end(**self._about, reconstruction_attributes=attributes())
+        return bool(stop)
 
     def end(self) -> None:
+        """Report the end of the fit."""
         if self._root is not None:
-            self._root.call_on_fit_task_end(estimator=self._estimator, X=self._X)
+            self._root.call_on_fit_task_end(**self._about)

@@ -1,6 +1,7 @@
-"""Layout and limits of probability arrays: padding, floors, and rows onto the simplex."""
+"""Arrays of probabilities: padding, smallest values, and normalization of rows."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,8 @@ class Limits:
     tiny: float  # p(z|d) and p(w|z) below this become 0: two of them would multiply to a subnormal
 
 
-def limits(dtype) -> Limits:
-    """The limits of a storage precision.
+def limits(dtype: Any) -> Limits:
+    """Return the limits of a precision.
 
     >>> limits(np.float32).floor
     1e-30
@@ -27,19 +28,21 @@ def limits(dtype) -> Limits:
 
 
 def padded(n_topics: int) -> int:
-    """The number of columns that hold n_topics topics."""
+    """Return the number of columns that hold n_topics topics."""
     return -(-n_topics // LANES) * LANES
 
 
-def pad_topics(rows: np.ndarray, dtype) -> np.ndarray:
-    """A copy of rows (n, topics) with columns of zeros up to the padded width."""
+def pad_topics(rows: np.ndarray, dtype: Any) -> np.ndarray:
+    """Return a copy of rows (n, topics) with columns of zeros up to the padded width."""
     out = np.zeros((rows.shape[0], padded(rows.shape[1])), dtype)
     out[:, : rows.shape[1]] = rows
     return out
 
 
-def row_normalize(counts: np.ndarray, old: np.ndarray, keep: np.ndarray | None = None):
-    """counts (rows, topics) to sum one, in place; rows without mass, or in `keep`, become `old`.
+def row_normalize(
+    counts: np.ndarray, old: np.ndarray, keep: np.ndarray | None = None
+) -> np.ndarray:
+    """Normalize counts (rows, topics) in place; rows without mass, or in `keep`, become `old`.
 
     >>> counts = np.array([[1.0, 3.0], [0.0, 0.0]])
     >>> row_normalize(counts, old=np.full((2, 2), 0.5))

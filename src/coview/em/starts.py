@@ -1,14 +1,16 @@
-"""Starts: where EM begins. A start is one mixture for every document and topics for every view.
+"""Starts: where EM begins. A start is a mixture for each document and topics for each view.
 
-Nothing begins at zero except where it is meant (pinned documents): EM keeps a zero for ever.
+`starts_from` lists the starts that a value of `init` stands for; each has a function here. No
+probability starts at zero, except in the mixtures of pinned documents: EM never leaves a zero.
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,8 +23,8 @@ from coview.wording import plural
 SMOOTHING = 0.1  # share of a hard label that is spread over all topics
 CORPUS_SHARE = 0.01  # share of the corpus distribution mixed into topics made from documents
 GRAPH_NEIGHBORS = 10
-SPECTRAL_DOCUMENTS = 20_000  # more make the eigenvectors too dear
-KMEANS_SAMPLE = 20_000  # documents on which the centers are found; the others are only assigned
+SPECTRAL_DOCUMENTS = 20_000  # with more, the eigenvectors are too expensive
+KMEANS_SAMPLE = 20_000  # documents that determine the centers; the others are only assigned
 
 
 @dataclass(frozen=True)
@@ -34,44 +36,55 @@ class Start:
     p_w_z: tuple[np.ndarray, ...]
 
 
-def random_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
-    """Uniform mixtures; every topic the corpus distribution with each word's share shaken.
+# a name, and a function that makes the start, or None where it would be too expensive
+NamedStart = tuple[str, Callable[[], Start | None]]
 
-    The randomness sits in the topics alone, so the order of the documents plays no part.
+
+def random_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
+    """Start from uniform mixtures, and topics that are perturbed copies of the corpus distribution.
+
+    Only the topics are random, so the result does not depend on the order of the documents.
     """
     theta = np.broadcast_to(1 / n_topics, (data.n_docs, n_topics))
-    p_w_z = tuple(_shaken_corpus(m, n_topics, rng) for m in data.matrices)
+    p_w_z = tuple(_perturbed_corpus(m, n_topics, rng) for m in data.matrices)
     if data.labels is not None:
-        p_w_z = tuple(map(_lean_on_pins, p_w_z, data.matrices, repeat(data.labels)))
-    return Start("random", _ready(theta, data), p_w_z)
+        p_w_z = tuple(map(_blend_with_pinned, p_w_z, data.matrices, repeat(data.labels)))
+    return Start("random", _padded_theta(theta, data), p_w_z)
 
 
 def mixture_start(name: str, theta: np.ndarray, data: Prepared) -> Start:
-    """From mixtures (documents, topics): the topics are what the documents say, smoothed."""
-    n_topics, theta = theta.shape[1], _ready(theta, data)
-    p_w_z = tuple(topics_of(theta[:, :n_topics], m) for m in data.matrices)
+    """Start from mixtures (documents, topics), and the topics that follow from them."""
+    n_topics, theta = theta.shape[1], _padded_theta(theta, data)
+    p_w_z = tuple(topics_from_mixtures(theta[:, :n_topics], m) for m in data.matrices)
     return Start(name, theta, p_w_z)
 
 
+def model_start(theta: np.ndarray, topics: Mapping[str, np.ndarray], data: Prepared) -> Start:
+    """Start from the mixtures that a fitted model predicts, and the topics it has, by view."""
+    start = mixture_start("model", theta, data)
+    p_w_z = tuple(topics.get(n, p) for n, p in zip(data.names, start.p_w_z, strict=True))
+    return replace(start, p_w_z=p_w_z)
+
+
 def label_start(name: str, labels: np.ndarray, n_topics: int, data: Prepared) -> Start:
-    """From hard labels (documents,), -1 for none, smoothed."""
+    """Start from hard labels (documents,), -1 for none, smoothed so that they can change."""
     return mixture_start(name, smooth_labels(labels, n_topics, dtype=data.dtype), data)
 
 
 def kmeans_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
-    """From k-means on tf-idf weighted, length-normalized, concatenated views."""
-    labels = kmeans_labels(tfidf_concat(data.matrices), n_topics, rng)
+    """Start from k-means on tf-idf weighted, length-normalized, concatenated views."""
+    labels = kmeans_labels(concatenated_tfidf(data.matrices), n_topics, rng)
     return label_start("kmeans", labels, n_topics, data)
 
 
 def naive_bayes_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
-    """From the labeled documents: the mean of the views' naive Bayes posteriors, smoothed."""
+    """Start from the mean of the views' naive Bayes posteriors, smoothed."""
     from sklearn.naive_bayes import MultinomialNB
 
     if data.labels is None:
         raise ValueError("init='naive_bayes' needs labeled documents: fit(views, labels=...).")
     theta, n_votes = np.zeros((data.n_docs, n_topics)), np.zeros((data.n_docs, 1))
-    for v, matrix in _filled(data):
+    for v, matrix in _nonempty_views(data):
         has = np.flatnonzero(data.present[:, v])
         taught = has[data.labels[has] >= 0]
         if len(taught):
@@ -83,11 +96,11 @@ def naive_bayes_start(data: Prepared, n_topics: int, rng: np.random.Generator) -
 
 
 def consensus_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
-    """k-means on each view, then k-means on which clusters a document is in (after Long et al.)."""
+    """Start from k-means on the clusters that k-means on each view finds (after Long et al.)."""
     marks = []
-    for v, matrix in _filled(data):
+    for v, matrix in _nonempty_views(data):
         has = np.flatnonzero(data.present[:, v])
-        labels = kmeans_labels(tfidf_concat([matrix[has]]), n_topics, rng)
+        labels = kmeans_labels(concatenated_tfidf([matrix[has]]), n_topics, rng)
         places = (np.ones(len(has), np.float32), (has, labels))
         marks.append(sp.csr_array(places, shape=(data.n_docs, n_topics)))
     together = sp.csr_array(sp.hstack(marks, format="csr"))
@@ -95,22 +108,28 @@ def consensus_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> 
 
 
 def spectral_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start | None:
-    """From the spectral embedding of the neighbor graph of the concatenated views."""
-    return _spectral("spectral", [(tfidf_concat(data.matrices), None)], data, n_topics, rng)
+    """Start from the spectral embedding of the neighbor graph of the concatenated views."""
+    return _spectral("spectral", [(concatenated_tfidf(data.matrices), None)], data, n_topics, rng)
 
 
 def spectral_sum_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start | None:
-    """From the spectral embedding of the sum of the views' neighbor graphs."""
-    features = ((tfidf_concat([m]), data.present[:, v]) for v, m in _filled(data))
+    """Start from the spectral embedding of the sum of the views' neighbor graphs."""
+    features = ((concatenated_tfidf([m]), data.present[:, v]) for v, m in _nonempty_views(data))
     return _spectral("spectral_sum", features, data, n_topics, rng)
 
 
-def _filled(data):
-    """Views with a count in some document, by their numbers: the others tell nothing apart."""
+def _nonempty_views(data: Prepared) -> Iterator[tuple[int, sp.csr_array]]:
+    """Yield the number and matrix of each view that has counts."""
     return ((v, matrix) for v, matrix in enumerate(data.matrices) if matrix.nnz)
 
 
-def _spectral(name, features, data, n_topics, rng):
+def _spectral(
+    name: str,
+    features: Iterable[tuple[sp.csr_array, np.ndarray | None]],
+    data: Prepared,
+    n_topics: int,
+    rng: np.random.Generator,
+) -> Start | None:
     from coview.graphs.neighbors import knn_graph
 
     if not _spectral_is_possible(data.n_docs, n_topics):
@@ -120,20 +139,20 @@ def _spectral(name, features, data, n_topics, rng):
     return label_start(name, kmeans_labels(embedding, n_topics, rng), n_topics, data)
 
 
-def _spectral_is_possible(n_docs, n_topics):
-    """Whether there are more documents than eigenvectors, and not too many to find them."""
+def _spectral_is_possible(n_docs: int, n_topics: int) -> bool:
+    """Return whether there are more documents than eigenvectors, but not too many."""
     return n_topics + 2 <= n_docs <= SPECTRAL_DOCUMENTS
 
 
-def spectral_embedding(graph, n_vectors: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows of the leading eigenvectors of D^-1/2 U D^-1/2, scaled to length one."""
+def spectral_embedding(graph: sp.csr_array, n_vectors: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the rows of the leading eigenvectors of D^-1/2 U D^-1/2, scaled to length one."""
     from scipy.sparse.linalg import eigsh
     from threadpoolctl import threadpool_limits
 
     degree = np.maximum(np.asarray(graph.sum(axis=1)).ravel(), 1e-12)
     root = sp.diags_array(1 / np.sqrt(degree))
     normalized = sp.csr_array(root @ graph @ root, dtype=np.float64)
-    # plus one: Lanczos looks for the largest in modulus faster than for the algebraically largest
+    # plus one: Lanczos finds the largest in modulus faster than the algebraically largest
     shifted = normalized + sp.eye_array(graph.shape[0], format="csr")
     with threadpool_limits(1):
         start = rng.random(graph.shape[0])
@@ -142,7 +161,7 @@ def spectral_embedding(graph, n_vectors: int, rng: np.random.Generator) -> np.nd
     return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
 
 
-MAKERS = {
+STARTS = {
     "random": random_start,
     "kmeans": kmeans_start,
     "spectral": spectral_start,
@@ -152,10 +171,13 @@ MAKERS = {
 }
 
 
-def starts_from(init, data: Prepared, n_topics: int, rng: np.random.Generator):
-    """Pairs of a name and a function that makes the start: those that `init` asks for."""
+def starts_from(
+    init: Any, data: Prepared, n_topics: int, rng: np.random.Generator
+) -> list[NamedStart]:
+    """List the starts that `init` (a name, mixtures or labels) stands for."""
     if isinstance(init, str):
-        return [(n, partial(MAKERS[n], data, n_topics, rng)) for n in _names(init, data, n_topics)]
+        names = _start_names(init, data, n_topics)
+        return [(n, partial(STARTS[n], data, n_topics, rng)) for n in names]
     given = np.asarray(init)
     if given.ndim == 1:
         labels = check_topic_labels(given, data.n_docs, n_topics)
@@ -164,10 +186,11 @@ def starts_from(init, data: Prepared, n_topics: int, rng: np.random.Generator):
     return [("given", partial(mixture_start, "given", mixtures, data))]
 
 
-def _names(init, data, n_topics):
+def _start_names(init: str, data: Prepared, n_topics: int) -> list[str]:
+    """Return the names of the starts to try: one by name, or several for "auto"."""
     if init != "auto":
-        if init not in MAKERS:
-            names = ", ".join(map(repr, ("auto", *MAKERS)))
+        if init not in STARTS:
+            names = ", ".join(map(repr, ("auto", *STARTS)))
             raise ValueError(
                 f"init must be one of {names}, a fitted model, an array of mixtures of shape "
                 f"(documents, topics), or labels of shape (documents,); got {init!r}."
@@ -178,16 +201,16 @@ def _names(init, data, n_topics):
     if n_topics == 1:
         return ["random"]
     if data.labels is not None:
-        # only these know which topic is which; where all topics have labels the objective is no
-        # judge: it may prefer a random start whose topics left their labels behind
+        # only naive Bayes knows which topic is which. If all topics have labels, do not let the
+        # objective choose: it may prefer a random start whose topics do not match the labels
         every = len(np.unique(data.labels[data.labels >= 0])) == n_topics
         return ["naive_bayes"] if every else ["naive_bayes", "random"]
     several = ["spectral_sum", "consensus"] if len(data.names) > 1 else []
     return ["kmeans", "kmeans", "kmeans", "spectral", *several, "random"]
 
 
-def _check_spectral(init, n_docs, n_topics):
-    """Refuse what was asked for by name; "auto" leaves it out instead."""
+def _check_spectral(init: str, n_docs: int, n_topics: int) -> None:
+    """Refuse a spectral start that is impossible; "auto" leaves it out instead."""
     if _spectral_is_possible(n_docs, n_topics):
         return
     raise ValueError(
@@ -198,13 +221,14 @@ def _check_spectral(init, n_docs, n_topics):
 
 
 def check_same_topics(found: int, wanted: int) -> None:
+    """Refuse a model given as init that has another number of topics."""
     if found != wanted:
         raise ValueError(f"The model given as init has {found} topics; n_components is {wanted}.")
 
 
-def topics_of_pins(start: Start, data: Prepared) -> Start:
-    """The start with topics that are the words of the documents pinned to them, where there are."""
-    # views side by side: p(w|z) sums to one over all of them
+def pinned_start(start: Start, data: Prepared) -> Start:
+    """Replace the topics of a start by the words of the documents pinned to them, where any are."""
+    # views side by side: here p(w|z) sums to one over all of them
     ends = np.cumsum([m.shape[1] for m in data.matrices])[:-1]
     weighted = (w * m for w, m in zip(data.weights, data.matrices, strict=True))
     whole = sp.csr_array(sp.hstack(list(weighted), format="csr"), dtype=data.dtype)
@@ -213,27 +237,27 @@ def topics_of_pins(start: Start, data: Prepared) -> Start:
     labels = data.labels
     if labels is not None:
         pinned = smooth_labels(labels[labels >= 0], len(spare), smoothing=0.0)
-        found = topics_of(pinned.astype(data.dtype), whole[labels >= 0], corpus_of=whole)
+        found = topics_from_mixtures(pinned.astype(data.dtype), whole[labels >= 0], corpus_of=whole)
         known = np.isin(np.arange(len(spare)), labels)
         spare[known] = found[known]
     return Start("vote", start.theta, tuple(np.split(spare, ends, axis=1)))
 
 
-def _ready(theta, data):
-    """Padded and in the data's precision; uniform where nothing is known, one-hot where pinned."""
-    theta = pad_topics(theta, data.dtype)[:, : theta.shape[1]]
-    theta[data.empty] = 1 / theta.shape[1]  # any other value would make the label noise
+def _padded_theta(theta: np.ndarray, data: Prepared) -> np.ndarray:
+    """Pad mixtures; make them uniform for empty documents, one-hot for pinned ones."""
+    padded, n_topics = pad_topics(theta, data.dtype), theta.shape[1]
+    padded[data.empty, :n_topics] = 1 / n_topics  # any other value would make the label noise
     if data.labels is not None:
-        rows = np.flatnonzero(data.pinned)
-        theta[rows] = 0
-        theta[rows, data.labels[rows]] = 1
-    return theta.base
+        rows = np.flatnonzero(data.labels >= 0)
+        padded[rows] = 0
+        padded[rows, data.labels[rows]] = 1
+    return padded
 
 
 def smooth_labels(
-    labels: np.ndarray, n_topics: int, smoothing: float = SMOOTHING, dtype=np.float64
+    labels: np.ndarray, n_topics: int, smoothing: float = SMOOTHING, dtype: Any = np.float64
 ) -> np.ndarray:
-    """Hard labels as mixtures that can still move; -1 is uniform.
+    """Return hard labels as mixtures that can still change; -1 is uniform.
 
     >>> smooth_labels(np.array([1, -1]), 2)
     array([[0.05, 0.95],
@@ -246,9 +270,15 @@ def smooth_labels(
     return theta
 
 
-def topics_of(theta: np.ndarray, matrix: sp.csr_array, corpus_of=None) -> np.ndarray:
-    """p(w|z) (topics, terms) of documents with these mixtures, with some of the corpus in it."""
-    share, corpus = CORPUS_SHARE, _corpus(matrix if corpus_of is None else corpus_of)
+def topics_from_mixtures(
+    theta: np.ndarray, matrix: sp.csr_array, corpus_of: sp.csr_array | None = None
+) -> np.ndarray:
+    """Return p(w|z) (topics, terms) of documents with these mixtures, smoothed by the corpus.
+
+    The corpus distribution, of `corpus_of` if given, keeps words unseen in a topic from probability
+    0, which EM would never leave. A topic without documents is the corpus distribution.
+    """
+    share, corpus = CORPUS_SHARE, _corpus_distribution(matrix if corpus_of is None else corpus_of)
     topics = np.ascontiguousarray((matrix.T @ theta).T)
     mass = topics.sum(axis=1, keepdims=True, dtype=np.float64)
     topics *= np.divide(1 - share, mass, out=np.zeros_like(mass), where=mass > 0)
@@ -256,12 +286,11 @@ def topics_of(theta: np.ndarray, matrix: sp.csr_array, corpus_of=None) -> np.nda
     return topics
 
 
-def tfidf_concat(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
-    """All views side by side, each weighted by tf-idf and with rows of length one.
+def concatenated_tfidf(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
+    """Return all views side by side, each weighted by tf-idf and with rows of length one.
 
-    Square roots are taken first: between them, Euclidean distance is Hellinger's, which suits
-    multinomials, and dense measurements below 1 stay positive (a logarithm would not leave them
-    so).
+    Square roots are taken first. Euclidean distances are then Hellinger distances, which suit
+    multinomials; and unlike logarithms, square roots keep measurements below 1 positive.
     """
     from sklearn.feature_extraction.text import TfidfTransformer
 
@@ -270,28 +299,30 @@ def tfidf_concat(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
     return sp.csr_array(sp.hstack(parts, format="csr"))
 
 
-def kmeans_labels(features, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
-    """Cluster of each row. The centers come from a sample of rows, so the cost stays linear."""
+def kmeans_labels(features: Any, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the cluster of each row. Centers come from a sample of rows: the cost stays linear."""
     from sklearn.cluster import KMeans
 
     n_docs = features.shape[0]
-    kmeans = KMeans(min(n_clusters, n_docs), n_init=1, max_iter=50, random_state=_seed(rng))
+    kmeans = KMeans(min(n_clusters, n_docs), n_init=1, max_iter=50, random_state=_random_seed(rng))
     sample = np.arange(n_docs)
     if n_docs > KMEANS_SAMPLE:
         sample = np.sort(rng.choice(n_docs, KMEANS_SAMPLE, replace=False))
     with deterministic_kmeans():
-        kmeans.fit(_short_indices(features[sample]))
+        kmeans.fit(_with_int32_indices(features[sample]))
         pieces = range(0, n_docs, KMEANS_SAMPLE)
-        labels = [kmeans.predict(_short_indices(features[i : i + KMEANS_SAMPLE])) for i in pieces]
+        labels = [
+            kmeans.predict(_with_int32_indices(features[i : i + KMEANS_SAMPLE])) for i in pieces
+        ]
     return np.concatenate(labels)
 
 
 @contextmanager
-def deterministic_kmeans():
-    """k-means with one thread, and without its warning of fewer distinct points than clusters.
+def deterministic_kmeans() -> Iterator[None]:
+    """Run k-means in one thread, and without its warning of fewer distinct points than clusters.
 
-    Several threads form sums in an order that differs from run to run. Clusters that stay empty,
-    as those of duplicates do, are no fault of a start: EM has topics to spare, too.
+    Several threads would form sums in an order that differs from run to run. Empty clusters, as
+    duplicate documents make them, do no harm in a start: their topics are the corpus distribution.
     """
     from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits
@@ -301,37 +332,41 @@ def deterministic_kmeans():
         yield
 
 
-def _short_indices(rows):
-    """k-means takes 32-bit indices only; the rows at hand always fit them."""
+def _with_int32_indices(rows: Any) -> Any:
+    """Return sparse rows with 32-bit indices, the only ones that k-means takes."""
     if not sp.issparse(rows):
         return rows
     parts = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
     return sp.csr_array(parts, shape=rows.shape)
 
 
-def _seed(rng):
+def _random_seed(rng: np.random.Generator) -> int:
     return int(rng.integers(2**31))
 
 
-def _corpus(matrix):
+def _corpus_distribution(matrix: sp.csr_array) -> np.ndarray:
+    """Return p(w), the share of each term in the counts of a view."""
     counts = np.asarray(matrix.sum(axis=0, dtype=np.float64)).ravel()
     return (counts / max(counts.sum(), np.finfo(float).tiny)).astype(matrix.dtype)
 
 
-def _lean_on_pins(p_w_z, matrix, labels):
-    """Half of each topic from the documents pinned to it: random topics would outvote few pins."""
+def _blend_with_pinned(p_w_z: np.ndarray, matrix: sp.csr_array, labels: np.ndarray) -> np.ndarray:
+    """Take half of each topic from the documents pinned to it, so that few pins are not drowned."""
     rows = np.flatnonzero(labels >= 0)
     pinned = np.zeros((len(rows), len(p_w_z)), p_w_z.dtype)
     pinned[np.arange(len(rows)), labels[rows]] = 1
     known = np.isin(np.arange(len(p_w_z)), labels)
-    p_w_z[known] = (p_w_z[known] + topics_of(pinned, matrix[rows], corpus_of=matrix)[known]) / 2
+    p_w_z[known] = (
+        p_w_z[known] + topics_from_mixtures(pinned, matrix[rows], corpus_of=matrix)[known]
+    ) / 2
     return p_w_z
 
 
-def _shaken_corpus(matrix, n_topics, rng):
+def _perturbed_corpus(matrix: sp.csr_array, n_topics: int, rng: np.random.Generator) -> np.ndarray:
+    """Return random topics (topics, terms) around the corpus distribution."""
     # in place, in the precision of the data: these arrays are among the largest of a fit
     topics = rng.standard_exponential((n_topics, matrix.shape[1]), dtype=matrix.dtype)
     topics += 0.1
-    topics *= _corpus(matrix)
+    topics *= _corpus_distribution(matrix)
     topics /= np.maximum(topics.sum(axis=1, keepdims=True), np.finfo(matrix.dtype).tiny)
     return topics

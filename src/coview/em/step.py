@@ -1,12 +1,19 @@
-"""One EM step: what is done to a block of documents, to a range of terms, and with the sums.
+r"""One EM step of any model: `em_step`.
 
-A step has two rounds. Round one goes over blocks of documents: ratios, log-likelihood, and (unless
-the penalty couples documents) the new mixtures. Round two goes over ranges of terms: the emissions'
-gradient, in each range block after block. Nothing is added by two workers, and everything in
-one fixed order, so the bits do not depend on how many work at a time.
+With p(w|d) = sum_z p(z|d) p(w|z) and the ratio r(d,w) = n(d,w) / p(w|d), the expected counts of
+the E-step are products of a parameter and a gradient of the log-likelihood L,
+
+    n(d,z) = p(z|d) dL/dp(z|d),    dL/dp(z|d) = sum_w r(d,w) p(w|z)
+    n(w,z) = p(w|z) dL/dp(w|z),    dL/dp(w|z) = sum_d r(d,w) p(z|d)
+
+so that the posterior p(z|d,w) is never formed. A step has two rounds. Round one goes over blocks
+of documents: ratios, log-likelihood, n(d,z), and the new mixtures unless the penalty couples
+documents. Round two goes over ranges of terms: dL/dp(w|z), from which the emissions take their
+M-step. No number is added to by two workers, and each sum has a fixed order, so the bits do not
+depend on the number of threads.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -14,7 +21,7 @@ from typing import Literal
 
 import numpy as np
 
-from coview.em.emissions import step_together
+from coview.em.emissions import Emission, step_together
 from coview.em.penalties.base import Penalty
 from coview.em.prepared import Block, Rows
 from coview.em.problem import Problem
@@ -22,7 +29,8 @@ from coview.em.simplex import limits
 
 Update = Literal["both", "emissions", "thetas", "nothing"]
 
-TERM_RANGES = 12  # of each view: enough to keep several workers busy to the end
+TERM_RANGES = 12  # of each view: enough to keep several threads busy to the end
+Thetas = tuple[np.ndarray, ...]
 
 
 @dataclass(frozen=True)
@@ -31,17 +39,18 @@ class Values:
 
     log_likelihoods: np.ndarray  # of each view, weighted
     penalty: float
-    n_floored: int  # observed words whose p(w|d) had to be floored
+    n_floored: int  # observed words whose p(w|d) was raised to the floor
     carried_penalty: float | None = None  # under the penalty's parameters before their refresh
     roughness: float | None = None  # over the edges of a graph, where there is one
 
     @property
     def objective(self) -> float:
+        """Log-likelihood minus penalty."""
         return float(self.log_likelihoods.sum() - self.penalty)
 
     @property
     def carried_objective(self) -> float:
-        """What may be compared with the objective of the step before."""
+        """The objective under the penalty's previous parameters, to compare with the last step."""
         carried = self.penalty if self.carried_penalty is None else self.carried_penalty
         return float(self.log_likelihoods.sum() - carried)
 
@@ -62,10 +71,10 @@ class Step:
 
 
 def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -> Step:
-    """Sweep all blocks and update the emissions, the thetas, both or nothing.
+    """Sweep all blocks, and update the emissions, the thetas, both or nothing.
 
     `map_in_order(function, items)` is the runner: it may work on items in any order, but yields
-    their results in the order of the items.
+    their results in the order of the items. Both updates start from the same old parameters.
     """
     moves_thetas, moves_emissions = update in ("both", "thetas"), update in ("both", "emissions")
     new_thetas = tuple(np.zeros_like(t) for t in problem.thetas) if moves_thetas else None
@@ -73,7 +82,7 @@ def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -
     work = partial(sweep_block, problem, new_thetas, ratios)
     values = sum(map_in_order(work, problem.blocks), Values(np.zeros(len(problem.slots)), 0.0, 0))
     values = replace(values, carried_penalty=problem.carried_penalty)
-    if not problem.penalty.row_local:
+    if not problem.penalty.row_local:  # otherwise the blocks have summed it
         values = _with_penalty(values, problem)
     after = problem
     if ratios is not None:
@@ -86,15 +95,14 @@ def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -
 
 
 def _with_penalty(values: Values, problem: Problem) -> Values:
-    """With the value of a penalty across documents, and what it has to report."""
+    """Add the value of a penalty across documents, and its roughness."""
     penalty = problem.penalty.value(problem.mixtures, problem.present)
-    report = getattr(problem.penalty, "kl_roughness", None)
-    roughness = None if report is None else report(problem.mixtures[0])
+    roughness = problem.penalty.kl_roughness(problem.mixtures)
     return replace(values, penalty=penalty, roughness=roughness)
 
 
 def _refreshed(problem: Problem) -> Problem:
-    """With the penalty's own parameters fitted to the new mixtures, and its value before that."""
+    """Fit the penalty's own parameters to the new mixtures; keep its value before that."""
     penalty = problem.penalty.refresh(problem.mixtures)
     if penalty is problem.penalty:
         return problem
@@ -103,13 +111,15 @@ def _refreshed(problem: Problem) -> Problem:
 
 
 def _room_for_ratios(problem: Problem) -> tuple[np.ndarray, ...]:
-    """An array for the ratios of each view, from round one to round two."""
+    """Allocate an array for the ratios of each view, from round one to round two."""
     last = problem.blocks[-1].rows
     return tuple(np.empty(part.place.stop, part.data.dtype) for part in last)
 
 
-def sweep_block(problem: Problem, new_thetas, ratios, block: Block) -> Values:
-    """Round one on one block; its mixtures go into new_thetas, its ratios into ratios.
+def sweep_block(
+    problem: Problem, new_thetas: Thetas | None, ratios: Thetas | None, block: Block
+) -> Values:
+    """Do round one on one block; its mixtures go into new_thetas, its ratios into ratios.
 
     Where the penalty couples documents, new_thetas receives their counts instead.
     """
@@ -137,8 +147,16 @@ def sweep_block(problem: Problem, new_thetas, ratios, block: Block) -> Values:
     return Values(log_likelihoods, value, n_floored)
 
 
-def sweep_view(problem: Problem, part: Rows, v: int, rows, theta, ratio, counts) -> int:
-    """The row pass over one view of a block: fills ratio, adds the weighted counts to counts."""
+def sweep_view(
+    problem: Problem,
+    part: Rows,
+    v: int,
+    rows: np.ndarray,
+    theta: np.ndarray,
+    ratio: np.ndarray,
+    counts: np.ndarray,
+) -> int:
+    """Pass over the rows of one view of a block: fill ratio, add weighted n(d,z) to counts."""
     from coview.kernels.sweep import sweep_rows
 
     dtype = theta.dtype
@@ -156,8 +174,8 @@ def sweep_view(problem: Problem, part: Rows, v: int, rows, theta, ratio, counts)
     )
 
 
-def _move_thetas(penalty: Penalty, counts, problem: Problem, docs: slice) -> None:
-    """The penalty's step on some documents, written over their counts."""
+def _move_thetas(penalty: Penalty, counts: Thetas, problem: Problem, docs: slice) -> None:
+    """Take the penalty's M-step on some documents; write it over their counts."""
     k = problem.n_topics
     counts = tuple(c[:, :k] for c in counts)
     pinned = None if problem.pinned is None else problem.pinned[docs]
@@ -168,8 +186,10 @@ def _move_thetas(penalty: Penalty, counts, problem: Problem, docs: slice) -> Non
             into[:] = theta
 
 
-def _move_emissions(problem: Problem, ratios, map_in_order: Callable):
-    """Round two, and the emissions' own step."""
+def _move_emissions(
+    problem: Problem, ratios: Thetas, map_in_order: Callable
+) -> tuple[Emission, ...]:
+    """Do round two, and take the emissions' M-step."""
     grads = tuple(np.zeros(e.by_term.shape) for e in problem.emissions)
     tasks = [(v, *ends) for v, grad in enumerate(grads) for ends in _term_ranges(len(grad))]
     for _ in map_in_order(partial(_add_gradient, problem, ratios, grads), tasks):
@@ -180,13 +200,15 @@ def _move_emissions(problem: Problem, ratios, map_in_order: Callable):
     return tuple(e.m_step(g) for e, g in zip(problem.emissions, grads, strict=True))
 
 
-def _term_ranges(n_terms: int):
+def _term_ranges(n_terms: int) -> Iterable[tuple[int, int]]:
     ends = np.linspace(0, n_terms, min(TERM_RANGES, n_terms) + 1).astype(int)
     return pairwise(ends)
 
 
-def _add_gradient(problem: Problem, ratios, grads, task) -> None:
-    """dL/dp(w|z) for a range of terms of one view: the sum over all blocks, in their order."""
+def _add_gradient(
+    problem: Problem, ratios: Thetas, grads: Sequence[np.ndarray], task: tuple[int, int, int]
+) -> None:
+    """Sum dL/dp(w|z) for a range of terms of one view over all blocks, in their order."""
     from coview.kernels.sweep import sweep_columns
 
     v, low, high = task

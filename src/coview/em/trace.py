@@ -1,13 +1,20 @@
-"""What happened during a fit."""
+"""Trace: the objective of a fit, iteration by iteration, and the outcome of its starts."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from coview.em.step import Values
 
 
 @dataclass
 class Trace:
-    """The objective and its parts, one value an iteration (the state after it).
+    """The objective and its parts after each iteration.
 
     Attributes
     ----------
@@ -17,8 +24,8 @@ class Trace:
         Weighted log-likelihood of each view.
     penalty : ndarray of shape (n_iter,)
     carried_penalty : ndarray of shape (n_iter,)
-        The penalty under its own parameters (graph weights) before they were fitted anew: the one
-        to compare with the iteration before. The same as `penalty` where it has none.
+        The penalty under its own parameters (graph weights) before they were refitted: the
+        value to compare with the iteration before. Equal to `penalty` where there are none.
     n_floored : ndarray of shape (n_iter,)
         How many observed words had p(w|d) raised to the floor of the precision: 0 in a healthy fit.
     start_objective : float
@@ -45,8 +52,13 @@ class Trace:
     roughness: np.ndarray | None = None
 
     @classmethod
-    def of(cls, values) -> "Trace":
-        """From the values of a run, the first of which are those of the start."""
+    def from_values(
+        cls,
+        values: Sequence[Values],
+        candidates: Sequence[tuple[str, float]] = (),
+        restarts: Sequence[float] = (),
+    ) -> Trace:
+        """Make a trace of the values of a run; the first of them belong to its start."""
         first, later = values[0], values[1:]
         by_view = [v.log_likelihoods for v in later]
         return cls(
@@ -58,6 +70,8 @@ class Trace:
             ),
             n_floored=np.array([v.n_floored for v in later], dtype=np.int64),
             start_objective=first.objective,
+            restarts=np.array(restarts, dtype=np.float64),
+            candidates=list(candidates),
             roughness=_or_none([v.roughness for v in later]),
         )
 
@@ -65,5 +79,5 @@ class Trace:
         return len(self.objective)
 
 
-def _or_none(numbers) -> np.ndarray | None:
+def _or_none(numbers: Sequence[float | None]) -> np.ndarray | None:
     return None if None in numbers else np.array(numbers, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Jensen-Shannon divergence of mixtures, in bits.
+"""Kernels of the Jensen-Shannon divergence between mixtures, in bits.
 
 For mixtures p and q with the mean m = (p + q) / 2
 
@@ -16,19 +16,19 @@ _OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
 
 @njit(**_OPTIONS)
 def jensen_shannon_term(a, b):
-    """js(a, b) of one topic, for shares of 0 or more."""
+    """Return js(a, b) of one topic, for shares of 0 or more."""
     both = a + b
     term = 0.0
     if a > 0.0:
         term += a * np.log2(2.0 * a / both)
     if b > 0.0:
         term += b * np.log2(2.0 * b / both)
-    return max(0.0, 0.5 * term)  # rounding can leave a little less than nothing
+    return max(0.0, 0.5 * term)  # rounding can make it negative
 
 
 @njit(**_OPTIONS)
 def jensen_shannon(p, q):
-    """JS(p, q) of two rows (topics,); rows that do not quite sum to one are brought to it."""
+    """Return JS(p, q) of two rows (topics,), which are normalized first."""
     mass_p = mass_q = 0.0
     for k in range(p.shape[0]):
         mass_p += p[k]
@@ -41,7 +41,7 @@ def jensen_shannon(p, q):
 
 @njit(**_OPTIONS)
 def jensen_shannon_matrix(rows, others, out):
-    """out (rows, others): the divergence of each of `rows` from each of `others`."""
+    """Fill out (rows, others) with the divergence of each of `rows` from each of `others`."""
     for i in range(rows.shape[0]):
         for j in range(others.shape[0]):
             out[i, j] = jensen_shannon(rows[i], others[j])

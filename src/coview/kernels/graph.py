@@ -1,7 +1,8 @@
-r"""On a graph over documents: conjugate gradients for the smoothing of mixtures.
+r"""Kernels of `em.penalties.graph_smoothness`: smoothing over a graph of documents, and roughness.
 
-The system is (Omega + L) X = B with Omega = diag(mass) and the Laplacian L of a symmetric graph
-with weights w. Its product with a vector is formed from differences,
+A graph comes as the arrays of a symmetric CSR matrix with weights w. Smoothing solves the system
+(Omega + L) X = B, Eq. 15 of Wang et al. (2017), with Omega = diag(mass) and the Laplacian L, by
+conjugate gradients. The product of the matrix with a vector is formed from differences,
 
     ((Omega + L) x)_i = mass_i x_i + sum_s w_is (x_i - x_s),
 
@@ -9,17 +10,14 @@ which loses no digits where x hardly varies, as when the weights are large. Colu
 independent; LANES of them are solved at a time, each with its own steps, so that an edge reads one
 cache line and the vectors stay in the cache.
 
-The preconditioner is the diagonal and the constants. Where a component C of the graph is shifted
-as a whole the edges cancel, which the diagonal does not know: on its own it takes more iterations
-the larger the weights and the more components there are. So the residual r is turned into
+The preconditioner is the diagonal and the constants. If a component C of the graph is shifted as a
+whole, the edges cancel, which the diagonal does not account for: with the diagonal alone the number
+of iterations grows with the weights and the number of components. So the residual r is turned into
 
     z_i = r_i / diagonal_i + sum_{s in C} r_s / sum_{s in C} mass_s,    i in C.
 
-Every component needs some mass.
-
-How much mixtures vary over the edges of a graph, by squares and by divergences.
-
-A graph comes as the arrays of a symmetric CSR matrix; each edge counts once.
+Every component needs some mass. The roughness of mixtures is a sum over the edges, each of which
+counts once, by squares (7) or by divergences (3).
 """
 
 import numpy as np
@@ -36,10 +34,10 @@ _u = np.uint64
 def conjugate_gradients(indptr, indices, weights, mass, component, right, x, tol, max_iter):
     """Improve x (rows, LANES) towards the solution for right (rows, LANES); count the iterations.
 
-    It ends when, in every lane, the error is below tol in the norm of the system for one row of
+    Stop when, in every lane, the error is below tol in the norm of the system for one row of
     average diagonal (estimated by the gains of the last DELAY iterations, Hestenes & Stiefel), and
-    neither a row solved with its neighbors as they are, nor a component shifted, would move by
-    more than tol. After max_iter iterations it ends without having got there.
+    neither solving for one row nor shifting one component would change it by more than tol; or
+    after max_iter iterations.
     """
     diagonal, average = _diagonal(indptr, weights, mass)
     component_mass = np.zeros(int(component.max()) + 1)
@@ -69,7 +67,7 @@ def conjugate_gradients(indptr, indices, weights, mass, component, right, x, tol
 
 @njit(**_OPTIONS)
 def _diagonal(indptr, weights, mass):
-    """The diagonal of the system, and its mean."""
+    """Return the diagonal of the system, and its mean."""
     diagonal = mass.copy()
     total = 0.0
     for i in range(_u(mass.shape[0])):
@@ -81,7 +79,7 @@ def _diagonal(indptr, weights, mass):
 
 @njit(**_OPTIONS)
 def _apply(indptr, indices, weights, mass, x, out, curvature):
-    """out = (Omega + L) x and curvature = x . out, lane by lane."""
+    """Fill out = (Omega + L) x and curvature = x . out, lane by lane."""
     acc = np.empty(LANES)
     curvature[:] = 0.0
     for i in range(_u(x.shape[0])):
@@ -98,7 +96,7 @@ def _apply(indptr, indices, weights, mass, x, out, curvature):
 
 @njit(**_OPTIONS)
 def _advance(alpha, p, q, diagonal, component, component_mass, x, r, gamma, largest, shifts):
-    """x and r one step on; the shifts of the components, gamma = r . z, and the largest move."""
+    """Advance x and r by a step; fill the components' shifts, gamma = r . z, and the largest z."""
     gamma[:] = 0.0
     largest[:] = 0.0
     shifts[:] = 0.0
@@ -121,7 +119,7 @@ def _advance(alpha, p, q, diagonal, component, component_mass, x, r, gamma, larg
 
 @njit(**_OPTIONS)
 def _balance(component, component_mass, mass, right, x, shifts):
-    """Shift each component so that its equations hold in sum, where large weights drop out."""
+    """Shift each component so that the sum of its equations holds, in which the edges cancel."""
     shifts[:] = 0.0
     for i in range(_u(x.shape[0])):
         for k in range(LANES):
@@ -133,7 +131,7 @@ def _balance(component, component_mass, mass, right, x, shifts):
 
 @njit(**_OPTIONS)
 def _turn(gamma, before, diagonal, component, shifts, r, p):
-    """The next direction: z, made conjugate to the one before."""
+    """Turn p into the next direction: z, made conjugate to the one before."""
     beta = np.zeros(LANES)
     for k in range(LANES):
         beta[k] = gamma[k] / before[k] if before[k] > 0.0 else 0.0
@@ -145,11 +143,7 @@ def _turn(gamma, before, diagonal, component, shifts, r, p):
 
 # -- roughness -------------------------------------------------------------------------------------
 
-
-_OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"contract"}}
 _SUMS = {**_OPTIONS, "fastmath": {"reassoc", "contract"}}
-_u = np.uint64
-
 _EDGES = "u8[::1], u4[::1], f8[::1]"
 # Mixtures come with or without padding, hence with any stride: compiled once for all of them.
 _SQUARES = [f"f8({_EDGES}, {t}[:, :])" for t in ("f4", "f8")]
@@ -157,7 +151,7 @@ _SQUARES = [f"f8({_EDGES}, {t}[:, :])" for t in ("f4", "f8")]
 
 @njit(_SQUARES, **_OPTIONS)
 def roughness(indptr, indices, weights, theta):
-    """Sum over edges of weight * |theta_i - theta_s|^2, theta being (documents, topics)."""
+    """Return the sum over edges of weight * |theta_i - theta_s|^2 (7)."""
     total = 0.0
     for i in range(_u(theta.shape[0])):
         for j in range(indptr[i], indptr[i + _u(1)]):
@@ -173,10 +167,10 @@ def roughness(indptr, indices, weights, theta):
 
 @njit(f"f8({_EDGES}, f8[:, ::1], f8[:, ::1])", **_SUMS)
 def kl_roughness(indptr, indices, weights, theta, logs):
-    """The same with KL(theta_i | theta_s) + KL(theta_s | theta_i) = sum (p - q) (log p - log q).
+    """Return the same with KL(theta_i | theta_s) + KL(theta_s | theta_i) (3).
 
-    logs (documents, topics) is the logarithm of theta: taken edge by edge it would be most of the
-    work. Two zeros do not differ; a share and a zero differ without end.
+    That is sum_k (p - q) (log p - log q): 0 for two zeros, infinite for a share and a zero. logs
+    (documents, topics) is the logarithm of theta, which edge by edge would be most of the work.
     """
     total = 0.0
     for i in range(_u(theta.shape[0])):

@@ -1,12 +1,12 @@
-r"""Similarities of pairs of documents in several views, and steps towards their agreement.
+r"""Kernels of `em.penalties.similarity`: similarities of pairs, and steps towards agreement.
 
 For a pair p = (i, j) and a view v, with u = h_i - h_j the difference of the two mixtures,
 
-    s_v(p) = exp(-|u|^2 / sigma)                                                 (000, Eq. 7)
+    s_v(p) = exp(-|u|^2 / sigma)                                                            (7)
 
-is kept for all pairs (views, pairs), computed once and used for every two views; ABSENT stands for
-a pair of which a document lacks the view. What a document collects from its pairs is gathered by
-that document in a fixed order: no two documents write to the same place.
+is computed once for all pairs (views, pairs) and used for every two views; ABSENT stands for a pair
+of which a document lacks the view. Each document sums over its own pairs in a fixed order, so that
+no two documents write to the same place. Equation numbers are those of Jiang et al. (2012).
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ _SUMS = {**_OPTIONS, "fastmath": {"reassoc", "contract"}}
 _u = np.uint64
 
 # Counts come with or without padding, hence with any stride: compiled once for all of them.
-_LITERAL = [f"void({t}[:, :], f8[:, ::1], b1[:], f8[:, ::1])" for t in ("f4", "f8")]
+_PAPER = [f"void({t}[:, :], f8[:, ::1], b1[:], f8[:, ::1])" for t in ("f4", "f8")]
 _SAFE = [f"void({t}[:, :], f8[:, ::1], b1[:], f8, f8[:, ::1])" for t in ("f4", "f8")]
 _GROWTH = [f"f8({t}[:, :], f8[:, ::1], f8[:, ::1], f8)" for t in ("f4", "f8")]
 _BLEND = [f"void(f8[:, ::1], f8[:, ::1], f8, f8, {t}[:, :])" for t in ("f4", "f8")]
@@ -37,12 +37,12 @@ def similarities(pairs, theta, has_view, sigma, out):
         square = 0.0
         for k in range(theta.shape[1]):
             square += (a[k] - b[k]) * (a[k] - b[k])
-        out[p] = np.exp(-square / sigma)  # Eq. 7
+        out[p] = np.exp(-square / sigma)  # (7)
 
 
 @njit(**_OPTIONS)
 def disagreement(sims):
-    """Sum over v < w of |S^v - S^w|^2, sims being (views, pairs).
+    """Return the sum over v < w of |S^v - S^w|^2, sims being (views, pairs).
 
     A pair stands for (i, j) and (j, i), hence the 2.
     """
@@ -52,7 +52,7 @@ def disagreement(sims):
             here = 0.0
             for p in range(sims.shape[1]):
                 if sims[v, p] >= 0.0 and sims[w, p] >= 0.0:
-                    here += 2.0 * (sims[v, p] - sims[w, p]) ** 2  # Eq. 6
+                    here += 2.0 * (sims[v, p] - sims[w, p]) ** 2  # (6)
             total += here
     return total
 
@@ -67,7 +67,7 @@ def pulls(sims, v, factor, out):
             for w in range(sims.shape[0]):
                 if sims[w, p] >= 0.0:
                     total += own - sims[w, p]
-        out[p] = factor * own * total
+        out[p] = factor * own * total  # (14), but for the difference of the mixtures
 
 
 @njit(**_SUMS)
@@ -75,8 +75,8 @@ def gather(indptr, others, index, pull, theta, out):
     """out (documents, topics): row d is the sum of pull(p) (h_d - h_other) over the pairs p of d.
 
     The pairs of d are index[indptr[d]:indptr[d + 1]], their other documents the same part of
-    others; indptr may end before the documents do. Four at a time: their rows come from the outer
-    caches. The differences are taken first, so that a document between its equals feels exactly 0.
+    others; indptr may end before the documents do. Four pairs at a time, since their rows come from
+    the outer caches. Differences are taken first, so that equal mixtures contribute exactly 0.
     """
     n_topics = _u(theta.shape[1])
     out[:] = 0.0
@@ -100,16 +100,16 @@ def gather(indptr, others, index, pull, theta, out):
             q += _u(1)
 
 
-@njit(_LITERAL, **_OPTIONS)
-def literal_target(counts, theta, keep, slope):
-    """slope (documents, topics), in place, to counts - slope theta, cut off at 0 and normalized.
+@njit(_PAPER, **_OPTIONS)
+def paper_target(counts, theta, keep, slope):
+    """Turn slope (documents, topics), in place, into counts - slope theta, cut at 0, normalized.
 
     slope is lam dR/dp. Rows in `keep` and rows without mass become those of theta.
     """
     for d in range(theta.shape[0]):
         mass = 0.0
         for k in range(theta.shape[1]):
-            slope[d, k] = max(0.0, counts[d, k] - slope[d, k] * theta[d, k])  # Eq. 13, 17
+            slope[d, k] = max(0.0, counts[d, k] - slope[d, k] * theta[d, k])  # (13), (17)
             mass += slope[d, k]
         moves = mass > 0.0 and not keep[d]
         for k in range(theta.shape[1]):
@@ -118,11 +118,11 @@ def literal_target(counts, theta, keep, slope):
 
 @njit(_SAFE, **_OPTIONS)
 def safe_target(counts, theta, keep, reach, slope):
-    """slope (documents, topics), in place, to theta (g + c) normalized; g = counts / theta - slope.
+    """Turn slope (documents, topics), in place, into the target of the safe step.
 
-    c >= 0 is the least number for which g + c has no negative entry; if it is not 0, the document
-    goes `reach` of the way. An entry of theta that is 0 stays 0. Rows in `keep` and rows without
-    mass become those of theta.
+    The target is theta (g + c) normalized, with g = counts / theta - slope and the least c >= 0 for
+    which g + c has no negative entry. If c > 0, the document goes `reach` of the way. An entry of
+    theta that is 0 stays 0. Rows in `keep` and rows without mass become those of theta.
     """
     for d in range(theta.shape[0]):
         least, mass = 0.0, 0.0
@@ -162,7 +162,7 @@ def directions(pairs, theta, target, square, along, change):
 
 @njit(**_OPTIONS)
 def disagreement_growth(sims, v, way, share, sigma, moved):
-    """How much `disagreement` grows when view v goes `share` of its way; its s_v go into moved.
+    """Return the growth of `disagreement` when view v goes `share` of its way; fill moved with s_v.
 
     way (3, pairs) is what `directions` found. A sum of differences, not a difference of sums: near
     a maximum the rounding of the sums would be larger than what is left to gain.
@@ -187,7 +187,7 @@ def disagreement_growth(sims, v, way, share, sigma, moved):
 
 @njit(_GROWTH, **_OPTIONS)
 def expected_log_growth(counts, theta, target, share):
-    """How sum counts log(theta) grows on `share` of the way; -inf if a counted entry becomes 0."""
+    """Return the growth of sum counts log(theta); -inf if an entry with counts becomes 0."""
     total = 0.0
     for d in range(theta.shape[0]):
         here = 0.0

@@ -1,4 +1,4 @@
-"""Rows and columns back onto the probability simplex, with the rules for those without mass."""
+"""Kernels that normalize rows of mixtures and columns of topics: the M-step of plain EM."""
 
 import numpy as np
 from numba import njit
@@ -11,7 +11,7 @@ _ROWS = ["void(f4[:, :], f4[:, :], b1[:], f8)", "void(f8[:, :], f8[:, :], b1[:],
 
 @njit(_ROWS, **_OPTIONS)
 def normalize_rows(counts, old, keep, tiny):
-    """counts (rows, topics), in place: rows to sum 1; `old` where keep, or where there is no mass.
+    """Normalize the rows of counts (rows, topics) in place; take `old` where keep or without mass.
 
     Shares below `tiny` become 0: products of two such numbers are subnormal, which costs a
     hundred times a multiplication on common processors.
@@ -30,7 +30,7 @@ def normalize_rows(counts, old, keep, tiny):
 
 @njit(**_OPTIONS)
 def normalize_topics(grad, by_term, tiny, out):
-    """out (terms, topics) = by_term * grad, each column to sum 1; one without mass as it was."""
+    """Fill out (terms, topics) with by_term * grad, columns normalized; keep those without mass."""
     n_terms, n_topics = by_term.shape
     mass = np.zeros(n_topics)
     for w in range(n_terms):

@@ -1,7 +1,7 @@
-r"""One sweep over a block of documents: the E-step and all sums that the M-step needs.
+r"""Kernels of `em.step`: the E-step over a block of documents, and all sums that the M-step needs.
 
 For p(w|d) = sum_z p(z|d) p(w|z) let r(d,w) = n(d,w) / p(w|d) on the non-zeros. The expected counts
-of EM are then products of a factor and a gradient, and the posterior p(z|d,w) is never formed:
+of EM are products of a factor and a gradient, and the posterior p(z|d,w) is never formed:
 
     theta_counts[d, z]  = p(z|d) sum_w r(d,w) p(w|z)      `sweep_rows`, over the rows of a block
     emission_grad[w, z] = sum_d r(d,w) p(z|d)             `sweep_columns`, over its columns
@@ -32,10 +32,10 @@ _CHUNK = 256
 
 @njit(**_OPTIONS)
 def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio, counts):
-    """CSR rows: fill ratio (nnz,), add weight * theta_counts to counts; return the number floored.
+    """Fill ratio (nnz,), add weight * theta_counts to counts; return how many p(w|d) were floored.
 
-    Row i of theta and counts (documents, topics) belongs to row rows[i] of the matrix, so that the
-    documents still moving can be swept alone. p(w|d) below `floor` is taken as `floor`.
+    Row i of theta and counts (documents, topics) belongs to row rows[i] of the CSR matrix, so that
+    some documents can be swept alone. p(w|d) below `floor` is taken as `floor`.
     """
     n_topics = _u(theta.shape[1])
     acc = np.empty(n_topics, theta.dtype)
@@ -47,11 +47,11 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio
             acc[k] = zero
         j = _u(indptr[rows[i]])
         end = _u(indptr[rows[i] + _u(1)])
-        while j + _u(4) <= end:
+        while j + _u(4) <= end:  # four non-zeros at a time
             j1, j2, j3 = j + _u(1), j + _u(2), j + _u(3)
             a, b = by_term[indices[j]], by_term[indices[j1]]
             c, d = by_term[indices[j2]], by_term[indices[j3]]
-            pa, pb, pc, pd = zero, zero, zero, zero
+            pa, pb, pc, pd = zero, zero, zero, zero  # p(w|d) of the four
             for k in range(n_topics):
                 pa += mix[k] * a[k]
                 pb += mix[k] * b[k]
@@ -60,6 +60,7 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio
             if min(min(pa, pb), min(pc, pd)) < floor:
                 n_floored += (pa < floor) + (pb < floor) + (pc < floor) + (pd < floor)
             pa, pb, pc, pd = max(pa, floor), max(pb, floor), max(pc, floor), max(pd, floor)
+            # r(d,w) = n(d,w) / p(w|d)
             ra, rb, rc, rd = data[j] / pa, data[j1] / pb, data[j2] / pc, data[j3] / pd
             ratio[j], ratio[j1], ratio[j2], ratio[j3] = ra, rb, rc, rd
             for k in range(n_topics):
@@ -85,7 +86,7 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio
 
 @njit(**_OPTIONS)
 def sweep_columns(first, last, terms, colptr, rows, position, ratio, theta, total):
-    """Columns first to last of the same block: add theta.T @ ratio to total[terms] (terms, topics).
+    """Add theta.T @ ratio of columns first to last of the block to total[terms] (terms, topics).
 
     rows (nnz,) is the document within the block, position (nnz,) the place of its ratio.
     """
@@ -128,7 +129,7 @@ def sweep_columns(first, last, terms, colptr, rows, position, ratio, theta, tota
 
 @njit(**_OPTIONS)
 def log_likelihood(data, ratio):
-    """sum_i data[i] * log p[i] in double precision, with p = data / ratio (nnz,).
+    """Return sum_i data[i] * log p[i] in double precision, with p = data / ratio (nnz,).
 
     A library call for each logarithm would cost a third of a sweep with 20 topics, and keeps
     the loop scalar. Here p = 2**e m with m in [sqrt(1/2), sqrt(2)), and log m = 2 artanh(f) with

@@ -1,4 +1,4 @@
-"""One file, one paper."""
+"""The models, one file for each paper, and their short names."""
 
 from importlib import import_module
 from typing import Any
@@ -23,7 +23,7 @@ def topic_model(fitted: Any) -> Any:
 
 
 def model_class(name: str) -> Any:
-    """The class of a short name.
+    """Return the class of a short name.
 
     >>> model_class("mggm").__name__
     'MGGM'

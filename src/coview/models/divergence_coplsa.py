@@ -5,10 +5,10 @@ are the same theme:
 
     p(w | d, v) = sum_z  p(w | z, v)  p(z | d, v)
 
-Objective (to be maximized), with a weight alpha_v for each view,
+Objective (to be maximized): (7) without its constants, with a weight alpha_v for each view,
 
     sum_v alpha_v sum_{d,w} n_v(d,w) log p(w|d,v)
-        - sum_d lam_d sum_{v<u} D( p(.|d,v), p(.|d,u) )                               (7)
+        - sum_d lam_d sum_{v<u} D( p(.|d,v), p(.|d,u) )                               (8)
 
 over the pairs of views that document d has. D is the symmetric Kullback-Leibler divergence ("skl",
 KL + KL), half the squared Euclidean distance ("l2") or the sum of absolute differences ("l1").
@@ -18,30 +18,33 @@ E-step (5), the mixtures of all views of a document together:
 
     max  sum_v sum_z Q_v(z) log p(z|d,v)  -  lam_d sum_{v<u} D( p(.|d,v), p(.|d,u) )    (10)
 
-The paper maximizes (10) one view at a time, by a root in one variable, (11) to (14). That crawls
-when lam is large, and for l1 it stops where nothing has converged: here (10) is solved for all
-views of a document at once, for any number of views, so each step is exact and the objective never
-falls.
+The paper maximizes (10) one view at a time, by a root in one variable, (11) to (14). That is slow
+when lam is large, and for l1 it can stop at points that are not stationary. Here (10) is solved for
+all views of a document at once, for any number of views, so each step is exact and the objective
+never falls.
 
 The paper's documents are normalized to one token a view and have one lam. Here lam_d is `strength`
 times the document's weighted tokens, averaged over its views: on normalized documents this is
 the paper's lambda, and doubling all counts changes nothing. `strength_scale="absolute"` takes
 `strength` as lambda itself.
 
-Where the code is: (4) is `Topics.m_step`; (10) `em.agreement.Agreement`; the order is `_schedule`.
+In the code: (4) is `em.emissions.Topics.m_step`; the penalty in (8) and the step (10) are
+`em.penalties.divergence.DivergenceAgreement`; `_schedule` is the order of the updates.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from coview.base import BaseViewsModel
-from coview.em.emissions import Topics
-from coview.em.penalties.divergence import Agreement
+from coview.em.emissions import Emission
+from coview.em.penalties.divergence import DivergenceAgreement
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
-from coview.params import check_choice, check_real
+from coview.models._shared import check_strength, free_topics, mixture_of_each_view
+from coview.params import check_choice
 
 
 class DivergenceCoPLSA(BaseViewsModel):
@@ -49,18 +52,16 @@ class DivergenceCoPLSA(BaseViewsModel):
 
     Parameters
     ----------
-    n_components : int, default=10
-        Topics, which are also the clusters of documents.
     divergence : {"skl", "l2", "l1"}, default="skl"
-        What keeps the views of a document together.
+        The divergence between the mixtures of two views: symmetric Kullback-Leibler, half the
+        squared Euclidean distance, or the sum of absolute differences.
     strength : float, default=1.0
-        Weight of the divergence. For "l1" on the scale of masses, 1 and more hold the views exactly
-        together, which is LinkPLSA; only values below 1 are a choice.
+        Weight of the divergence. With "l1" on the scale of masses, values of 1 and more make the
+        mixtures of all views equal, as in LinkPLSA.
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": 1.0 weighs as much as the document's weighted tokens in a view, so the scale of the
-        counts plays no part; "absolute": the paper's lambda.
-    init, n_init, max_iter, tol, view_weights, scaling, assign, dtype, random_state, n_jobs, verbose
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+        counts does not matter; "absolute": the paper's lambda.
+    %(common_parameters)s
 
     Attributes
     ----------
@@ -68,8 +69,7 @@ class DivergenceCoPLSA(BaseViewsModel):
         p(z|d,v) of each view; for a view that the document lacks, filled in from the others.
     doc_topic_ : ndarray of shape (documents, n_components)
         Their weighted mean over the views the document has.
-    components_, labels_, objective_, n_iter_, trace_, ...
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    %(common_attributes)s
 
     See Also
     --------
@@ -89,7 +89,7 @@ class DivergenceCoPLSA(BaseViewsModel):
     (100, 3)
     """
 
-    _schedule = ("emissions", "thetas")
+    _schedule = ("emissions", "thetas")  # in turn, as in the paper
 
     def __init__(
         self,
@@ -131,35 +131,31 @@ class DivergenceCoPLSA(BaseViewsModel):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("divergence", self.divergence, ["skl", "l2", "l1"])
-        check_real("strength", self.strength)
-        check_choice("strength_scale", self.strength_scale, ["mass", "absolute"])
+        check_strength(self.strength, self.strength_scale)
 
     def _n_slots(self, data: Prepared) -> int:
         return len(data.names)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        topics = [Topics.from_rows(p, data.dtype) for p in start.p_w_z]
-        return self._coupled(data, topics, start)
+        return self._fold_in_problem(data, free_topics(start, data), start)
 
-    def _fold_in_problem(self, data: Prepared, emissions: Any, start: Start) -> Problem:
-        return self._coupled(data, emissions, start)  # a new document's own views are coupled too
-
-    def _coupled(self, data: Prepared, emissions, start: Start) -> Problem:
-        views = range(len(data.names))
-        thetas = (start.theta, *(start.theta.copy() for _ in views[1:]))
-        penalty = Agreement(self.divergence, self._strengths(data))
-        return Problem.of(data, emissions, thetas, slots=views, penalty=penalty)
+    def _fold_in_problem(
+        self, data: Prepared, emissions: Iterable[Emission], start: Start
+    ) -> Problem:
+        # the penalty couples the views of one document, so it holds for new documents, too
+        penalty = DivergenceAgreement(self.divergence, self._strengths(data))
+        return mixture_of_each_view(data, emissions, start, penalty)
 
     def _finish(self, problem: Problem, data: Prepared) -> Problem:
-        """Fill in what documents lack, where the steps do not: without strength."""
+        """Fill in the mixtures of absent views, which no step has done without strength."""
         if self.strength == 0:
-            assert isinstance(problem.penalty, Agreement)
+            assert isinstance(problem.penalty, DivergenceAgreement)
             fixed = np.zeros(data.n_docs, bool) if data.pinned is None else data.pinned
             problem.penalty.fill(problem.mixtures, data.present, fixed)
         return problem
 
     def _strengths(self, data: Prepared) -> np.ndarray:
-        """lam_d of each document."""
+        """Return lam_d of each document."""
         if self.strength_scale == "absolute":
             return np.full(data.n_docs, float(self.strength))
         return self.strength * data.mass / np.maximum(data.present.sum(axis=1), 1)

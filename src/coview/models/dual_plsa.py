@@ -15,11 +15,13 @@ Updates. With the ratio  r(d,w) = n(d,w) / p(w|d),
     p(y|z)  ∝  p(y|z)  sum_w p(w|y)  sum_d r(d,w) p(z|d)                         (4)
     p(z|d)  ∝  p(z|d)  sum_w r(d,w)  sum_y p(w|y) p(y|z)                         (5)
 
-The inner sum over d is the gradient that PLSA needs as well, so the extra factor costs two small
-dense products and no further pass over the data. With as many feature topics as clusters, or more,
-the likelihoods that can be reached are those of PLSA; only the way there differs.
+The equations are numbered here; (1) is Eq. 2 of Zhuang et al. without p(d). The inner sum over d is
+the gradient that PLSA needs as well, so the extra factor costs two small dense products and no
+further pass over the data. With as many feature topics as clusters, or more, the likelihoods that
+can be reached are those of PLSA; only the path of EM differs.
 
-Where the code is: (3), (4) are `FactoredTopics.m_step`; (5) the `m_step` of an absent `Penalty`.
+In the code: (3), (4) are `em.emissions.FactoredTopics.m_step`; (5) is
+`em.penalties.base.Penalty.m_step`.
 """
 
 from typing import Any
@@ -27,10 +29,10 @@ from typing import Any
 import numpy as np
 
 from coview.base import BaseViewsModel
-from coview.em.emissions import FactoredTopics, factored_emissions
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
+from coview.models._shared import factor_attributes, factored_topics, one_mixture
 from coview.params import check_int
 
 
@@ -39,12 +41,9 @@ class DualPLSA(BaseViewsModel):
 
     Parameters
     ----------
-    n_components : int, default=10
-        Topics, which are the clusters of documents.
     n_feature_topics : int, default=20
         Feature topics, of which the topics are mixtures.
-    init, n_init, max_iter, tol, view_weights, scaling, assign, dtype, random_state, n_jobs, verbose
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    %(common_parameters)s
 
     Attributes
     ----------
@@ -52,8 +51,7 @@ class DualPLSA(BaseViewsModel):
         p(w|y) of each view.
     topic_links_ : dict of ndarray of shape (n_components, n_feature_topics)
         p(y|z) of each view.
-    components_, doc_topic_, view_doc_topic_, labels_, objective_, n_iter_, trace_, ...
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    %(common_attributes)s
 
     See Also
     --------
@@ -113,19 +111,8 @@ class DualPLSA(BaseViewsModel):
         check_int("n_feature_topics", self.n_feature_topics, 1)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        emissions = factored_emissions(start.p_w_z, [self.n_feature_topics], rng, data.dtype)
-        return Problem.of(data, emissions, thetas=(start.theta,), slots=(0,))
+        topics = factored_topics(start, self.n_feature_topics, data, rng)
+        return one_mixture(data, topics, start)
 
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
         return factor_attributes(problem, data)
-
-
-def factor_attributes(problem: Problem, data: Prepared) -> dict[str, Any]:
-    """The fitted factors p(w|y) and p(y|z), by view."""
-    feature_topics: dict[str, np.ndarray] = {}
-    links: dict[str, np.ndarray] = {}
-    for name, emission in zip(data.names, problem.emissions, strict=True):
-        assert isinstance(emission, FactoredTopics)
-        feature_topics[name] = np.ascontiguousarray(emission.p_w_y_by_term.T)
-        links[name] = emission.p_y_z
-    return {"feature_topics_": feature_topics, "topic_links_": links}

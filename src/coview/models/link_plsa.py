@@ -3,47 +3,44 @@ r"""LinkPLSA: several views that share each document's mixture (Cohn & Hofmann, 
 Model. A document d has one mixture over topics z, whatever the view v; a topic has a distribution
 over the terms of each view:
 
-    p(w | d, v) = sum_z  p(w | z, v)  p(z | d)
+    p(w | d, v) = sum_z  p(w | z, v)  p(z | d)                                  (1)
 
 Objective (to be maximized), with a weight alpha_v for each view,
 
-    L = sum_v alpha_v sum_{d,w}  n_v(d, w)  log p(w | d, v)
+    L = sum_v alpha_v sum_{d,w}  n_v(d, w)  log p(w | d, v)                     (2)
 
 Updates. With the ratio  r(d,w,v) = n_v(d,w) / p(w|d,v),
 
-    p(w|z,v)  ∝  p(w|z,v)  sum_d  r(d,w,v) p(z|d)                               (1)
-    p(z|d)    ∝  p(z|d)    sum_v alpha_v sum_w  r(d,w,v) p(w|z,v)               (2)
+    p(w|z,v)  ∝  p(w|z,v)  sum_d  r(d,w,v) p(z|d)                               (3)
+    p(z|d)    ∝  p(z|d)    sum_v alpha_v sum_w  r(d,w,v) p(w|z,v)               (4)
 
-A document that lacks a view has no count there, so the view drops out of its sum in (2). Not the
-same as PLSA on concatenated views, where the share of each view in a topic is a free parameter.
+The equations are numbered here. A document that lacks a view has no counts there, so the view drops
+out of its sum in (4). This is not PLSA on concatenated views, where the share of each view in a
+topic is a free parameter.
 
-Where the code is: the one slot in `_problem` makes the kernel add the views' counts for (2); (1) is
-`Topics.m_step` of each view.
+In the code: (3) is `em.emissions.Topics.m_step` of each view; all views share one slot, in which
+`em.step.sweep_block` adds up their counts for (4), `em.penalties.base.Penalty.m_step`.
 """
 
 import numpy as np
 
 from coview.base import BaseViewsModel
-from coview.em.emissions import Topics
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
+from coview.models._shared import free_topics, one_mixture
 
 
 class LinkPLSA(BaseViewsModel):
-    """Topics over several views, with one mixture a document.
+    """Topics over several views that share the mixture of each document.
 
     Parameters
     ----------
-    n_components : int, default=10
-        Topics, which are also the clusters of documents.
-    init, n_init, max_iter, tol, view_weights, scaling, assign, dtype, random_state, n_jobs, verbose
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    %(common_parameters)s
 
     Attributes
     ----------
-    components_, doc_topic_, view_doc_topic_, labels_, objective_, n_iter_, trace_, ...
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    %(common_attributes)s
 
     See Also
     --------
@@ -69,5 +66,4 @@ class LinkPLSA(BaseViewsModel):
     """
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        topics = (Topics.from_rows(p, data.dtype) for p in start.p_w_z)
-        return Problem.of(data, topics, thetas=(start.theta,), slots=(0,) * len(data.names))
+        return one_mixture(data, free_topics(start, data), start)  # one p(z|d): (4)

@@ -7,7 +7,7 @@ Model. PLSA of one view,
 Objective (to be maximized). With a graph U over the documents (nearest neighbors, or given) and
 its Laplacian L, and H the mixtures p(z|d),
 
-    sum_{d,w} n(d,w) log p(w|d)  -  lam Tr(H' L H),    Tr(H' L H) = 1/2 sum_ij U_ij |h_i - h_j|^2
+    sum_{d,w} n(d,w) log p(w|d)  -  lam R,    R = 1/2 sum_ij U_ij |h_i - h_j|^2 = Tr(H' L H)     (7)
 
 Updates. The topics as in PLSA. The mixtures, with the expected counts V = n(d,z) and their row sums
 Omega = diag(n(d)), by one linear system for all topics,
@@ -16,33 +16,40 @@ Omega = diag(n(d)), by one linear system for all topics,
 
 which smooths the estimate of EM over the graph: rows stay on the simplex. It is the exact minimizer
 of a quadratic around that estimate, not the maximizer of EM's bound, so the objective may fall;
-`step="safe"` goes only as far towards it as the bound does not fall (the idea of LapPLSI: Cai et
+`step="safe"` goes towards it only as far as the bound does not fall (the idea of LapPLSI: Cai et
 al., 2008). Pinned documents are boundary conditions of the system.
 
-The papers print a roughness by symmetric Kullback-Leibler divergence (Eq. 3 of Wang et al.),
-infinite as soon as a neighbor has a zero: it is in `trace_.roughness`. What (15) smooths is the
-quadratic one, which is the penalty.
+The papers print a roughness by symmetric Kullback-Leibler divergence (3), which is infinite as soon
+as one of two neighbors has a zero: it is in `trace_.roughness`. What (15) smooths, and what the
+objective has, is the quadratic one.
 
 `LTM` on `views.concat()` is the papers' ConcatLTM.
 
-Where the code is: (15) and the value are `em.smoothness.GraphSmoothness`; the graph `data.graphs`.
+Equation numbers are those of Wang et al. (2017).
+
+In the code: (15) and the penalty are `em.penalties.graph_smoothness.GraphSmoothness`; the graph (5)
+is `models._shared.neighbor_graph`.
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 
 from coview.base import BaseViewsModel
-from coview.em.emissions import Topics
 from coview.em.penalties.graph_smoothness import GraphSmoothness
-from coview.em.prepared import Prepared, is_dense
+from coview.em.prepared import Prepared
 from coview.em.problem import Problem
-from coview.em.starts import Start, tfidf_concat
+from coview.em.starts import Start
 from coview.graphs.adjacency import check_graph
-from coview.graphs.neighbors import knn_graph
-from coview.params import check_choice, check_int, check_real
+from coview.models._shared import (
+    check_strength,
+    free_topics,
+    graph_strength,
+    neighbor_graph,
+    one_mixture,
+)
+from coview.params import check_choice, check_int
 from coview.runners.threads import effective_threads
 from coview.views.container import Views
 
@@ -52,30 +59,27 @@ class LTM(BaseViewsModel):
 
     Parameters
     ----------
-    n_components : int, default=10
-        Topics, which are also the clusters of documents.
     strength : float, default=2.0
         Weight of the graph.
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": at 1.0 the neighbors of an average document together weigh as much as its weighted
-        tokens, so the scale of the counts plays no part; "absolute": the papers' lambda.
+        tokens, so the scale of the counts does not matter; "absolute": the papers' lambda.
     n_neighbors : int, default=5
         Nearest neighbors of each document in the graph: by Euclidean distance in dense views, by
         the cosine of tf-idf weights in sparse ones.
     graph : sparse matrix of shape (documents, documents) or None, default=None
         A graph of your own (citations, links) instead of nearest neighbors.
     step : {"paper", "safe"}, default="paper"
-        The papers' step, or one that never lowers the objective.
+        M-step of the mixtures: the paper's, which may lower the objective, or a safeguarded one
+        that never does.
     assign : {"argmax", "kmeans"}, default="kmeans"
         Smoothed mixtures are soft: k-means on them finds the clusters where the largest share
         may not.
-    init, n_init, max_iter, tol, view_weights, scaling, dtype, random_state, n_jobs, verbose
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    %(common_parameters)s
 
     Attributes
     ----------
-    components_, doc_topic_, view_doc_topic_, labels_, objective_, n_iter_, trace_, ...
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    %(common_attributes)s
 
     See Also
     --------
@@ -106,7 +110,7 @@ class LTM(BaseViewsModel):
         strength_scale: str = "mass",
         n_neighbors: int = 5,
         graph: Any = None,
-        step: str = "paper",
+        step: Literal["paper", "safe"] = "paper",
         init: Any = "auto",
         n_init: int = 1,
         max_iter: int = 200,
@@ -141,12 +145,13 @@ class LTM(BaseViewsModel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_real("strength", self.strength)
-        check_choice("strength_scale", self.strength_scale, ["mass", "absolute"])
+        check_strength(self.strength, self.strength_scale)
         check_int("n_neighbors", self.n_neighbors, 1)
         check_choice("step", self.step, ["paper", "safe"])
 
-    def _prepare_training(self, views: Views, labels, rng: np.random.Generator):
+    def _prepare_training(
+        self, views: Views, labels: Any, rng: np.random.Generator
+    ) -> tuple[Prepared, dict[str, Any]]:
         data, learned = super()._prepare_training(views, labels, rng)
         if self.graph is None:
             graph = neighbor_graph(data, 0, self.n_neighbors)
@@ -159,25 +164,7 @@ class LTM(BaseViewsModel):
             safeguard=self.step == "safe",
             n_threads=effective_threads(self.n_jobs),
         )
-        return replace(data, coupling=penalty), learned
+        return replace(data, penalty=penalty), learned
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        topics = (Topics.from_rows(p, data.dtype) for p in start.p_w_z)
-        return Problem.of(data, topics, (start.theta,), slots=(0,), penalty=data.coupling)
-
-
-def neighbor_graph(data: Prepared, v: int, n_neighbors: int) -> sp.csr_array:
-    """The graph of nearest neighbors in one view."""
-    matrix = data.matrices[v]
-    # the papers' Euclidean distance in the view's own scale suits measurements; for sparse counts
-    # it mostly says which documents are short
-    features = matrix if is_dense(matrix) else tfidf_concat([matrix])
-    return knn_graph(features, n_neighbors, present=data.present[:, v])
-
-
-def graph_strength(strength: float, scale: str, data: Prepared, graphs) -> float:
-    """lam of (15); on the scale of masses the neighbors together weigh `strength` documents."""
-    if scale == "absolute":
-        return float(strength)
-    degree = sum(graph.sum() for graph in graphs) / len(graphs) / data.n_docs
-    return float(strength * data.mass.mean() / degree) if degree > 0 else 0.0
+        return one_mixture(data, free_topics(start, data), start)

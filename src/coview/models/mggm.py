@@ -2,9 +2,9 @@ r"""MGGM: clusters of several views, smoothed over a learned mix of graphs (Wang
 
 Model. That of MVPLSA: one mixture p(z|d) for all views, feature topics y in each view,
 
-    p(w | d, v) = sum_z sum_y  p(w | y, v)  p(y | z, v)  p(z | d)
+    p(w | d, v) = sum_z sum_y  p(w | y, v)  p(y | z, v)  p(z | d)                        (1)
 
-Objective (to be maximized). Each view has a graph of nearest neighbors with Laplacian L_v; the
+Objective (to be maximized). Each view has a graph of nearest neighbors (5) with Laplacian L_v; the
 graphs are mixed with weights mu_v,
 
     sum_v alpha_v sum_{d,w} n_v(d,w) log p(w|d,v)
@@ -24,60 +24,68 @@ one unless one graph takes all, which weakens the graph term; `normalize_graph_w
 them sum to one. A change of mu changes the objective itself: values before and after it are not
 compared, and `fit` stops when the objective at fixed weights has come to rest.
 
-Small traces win, whatever the reason: the graph of a view that few documents have, or one that
-joins equal documents only, has a trace near 0 and takes all weight without smoothing anything.
-`fit` warns where that has happened.
+The smallest trace takes the largest weight, whatever the reason: the graph of a view that few
+documents have, or one that joins equal documents only, has a trace near 0 and takes all weight
+without smoothing anything. `fit` warns of that.
 
 The paper starts from ConcatLTM, which is `init="ltm"` here; the default tries several starts.
-Labels are read off by k-means on the mixtures. Start, read-out and stopping carry most of the
-result.
+Labels follow from k-means on the mixtures. Start, read-out of labels and stopping decide most of
+the result.
 
-Where the code is: (14) is `FactoredTopics.m_step`; (15), (10) and (11)
-`em.smoothness.GraphSmoothness`.
+In the code: (14) is `em.emissions.FactoredTopics.m_step`; (7), (10), (11) and (15) are in
+`em.penalties.graph_smoothness.GraphSmoothness`; (5) is `models._shared.neighbor_graph`.
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from coview.base import BaseViewsModel
-from coview.em.emissions import factored_emissions
 from coview.em.penalties.graph_smoothness import GraphSmoothness
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
-from coview.em.starts import Start, label_start
+from coview.em.starts import NamedStart, Start, label_start
 from coview.graphs.adjacency import check_graph
-from coview.models.dual_plsa import factor_attributes
-from coview.models.ltm import LTM, graph_strength, neighbor_graph
-from coview.params import by_view, check_choice, check_int, check_real
+from coview.models._shared import (
+    check_feature_topics,
+    check_strength,
+    factor_attributes,
+    factored_topics,
+    graph_strength,
+    neighbor_graph,
+    one_mixture,
+)
+from coview.models.ltm import LTM
+from coview.params import check_choice, check_int, check_real
 from coview.runners.threads import effective_threads
 from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.wording import plural, quoted
 
-SMOOTH = 0.1  # times as rough as any other graph, or less: the winner is one by a wide margin
-SMALL_PART = 20  # documents: a graph of parts with fewer says little about clusters
+SUSPICIOUS = 0.1  # a graph less rough than this share of the next one takes almost all weight
+SMALL_PART = 20  # documents: a graph with parts of fewer says little about clusters
 
 
 class MGGM(BaseViewsModel):
     """Clusters shared by several views, smoothed over a learned mix of the views' graphs.
 
+    Besides the starts of every model, `init="ltm"` starts from the clusters of ConcatLTM, as the
+    paper does.
+
     Parameters
     ----------
-    n_components : int, default=10
-        Topics, which are the clusters of documents.
     n_feature_topics : int or dict of int, default=20
         Feature topics of each view.
     strength : float, default=2.0
         Weight of the graph.
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": at 1.0 the neighbors of an average document together weigh as much as its weighted
-        tokens, so the scale of the counts plays no part; "absolute": the papers' lambda.
+        tokens, so the scale of the counts does not matter; "absolute": the papers' lambda.
     n_neighbors : int, default=5
         Nearest neighbors of each document in the graph: by Euclidean distance in dense views, by
         the cosine of tf-idf weights in sparse ones.
@@ -90,21 +98,22 @@ class MGGM(BaseViewsModel):
     normalize_graph_weights : bool, default=False
         Make the weights sum to one.
     step : {"paper", "safe"}, default="paper"
-        The paper's step, or one that never lowers the objective (at fixed graph weights).
+        M-step of the mixtures: the paper's, which may lower the objective, or a safeguarded one
+        that never does (at fixed graph weights).
     assign : {"argmax", "kmeans"}, default="kmeans"
         Smoothed mixtures are soft: k-means on them finds the clusters where the largest share
         may not.
-    init, n_init, max_iter, tol, view_weights, scaling, dtype, random_state, n_jobs, verbose
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    %(common_parameters)s
 
     Attributes
     ----------
     graph_weights_ : dict of float
         mu of each graph; a view that no two documents have has none.
-    feature_topics_, topic_links_ : dict of ndarray
-        p(w|y) and p(y|z) of each view.
-    components_, doc_topic_, view_doc_topic_, labels_, objective_, n_iter_, trace_, ...
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    feature_topics_ : dict of ndarray of shape (n_feature_topics, terms)
+        p(w|y) of each view.
+    topic_links_ : dict of ndarray of shape (n_components, n_feature_topics)
+        p(y|z) of each view.
+    %(common_attributes)s
 
     See Also
     --------
@@ -137,7 +146,7 @@ class MGGM(BaseViewsModel):
         graphs: Any = None,
         exponent: float = 0.95,
         normalize_graph_weights: bool = False,
-        step: str = "paper",
+        step: Literal["paper", "safe"] = "paper",
         init: Any = "auto",
         n_init: int = 1,
         max_iter: int = 200,
@@ -175,12 +184,9 @@ class MGGM(BaseViewsModel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_real("strength", self.strength)
-        check_choice("strength_scale", self.strength_scale, ["mass", "absolute"])
+        check_strength(self.strength, self.strength_scale)
         check_int("n_neighbors", self.n_neighbors, 1)
-        numbers = self.n_feature_topics
-        for number in numbers.values() if isinstance(numbers, dict) else [numbers]:
-            check_int("n_feature_topics", number, 1)
+        check_feature_topics(self.n_feature_topics)
         if not isinstance(self.graphs, Mapping | None):
             raise ValueError(
                 "graphs must be a dict of matrices by the names of the views, or None; got "
@@ -190,29 +196,45 @@ class MGGM(BaseViewsModel):
         check_choice("step", self.step, ["paper", "safe"])
         check_choice("normalize_graph_weights", self.normalize_graph_weights, [True, False])
 
-    def _prepare_training(self, views: Views, labels, rng: np.random.Generator):
+    def _prepare_training(
+        self, views: Views, labels: Any, rng: np.random.Generator
+    ) -> tuple[Prepared, dict[str, Any]]:
         data, learned = super()._prepare_training(views, labels, rng)
-        return replace(data, coupling=self._graphs(data)), learned
+        return replace(data, penalty=self._penalty(data)), learned
+
+    def _penalty(self, data: Prepared) -> GraphSmoothness:
+        graphs = self._graphs(data)
+        return GraphSmoothness(
+            tuple(graphs.values()),
+            graph_strength(self.strength, self.strength_scale, data, tuple(graphs.values())),
+            names=tuple(graphs),
+            exponent=self.exponent,
+            normalize_weights=self.normalize_graph_weights,
+            safeguard=self.step == "safe",
+            n_threads=effective_threads(self.n_jobs),
+        )
 
     def _graphs(self, data: Prepared) -> dict[str, sp.csr_array]:
-        """The graph of each view, given or of nearest neighbors, and any others given."""
+        """Return the graph of each view, given or of nearest neighbors, and any others given."""
         given = {n: check_graph(g, data.n_docs, n) for n, g in (self.graphs or {}).items()}
         own = {
             n: given.pop(n) if n in given else neighbor_graph(data, v, self.n_neighbors)
             for v, n in enumerate(data.names)
-            if n in given or data.matrices[v].nnz  # without counts all are alike
+            if n in given or data.matrices[v].nnz  # without counts there are no neighbors
         }
-        # a view that no two documents have lends no edge; its graph would take all the weight
+        # a graph without edges, as of a view that no two documents have, would take all weight
         joining = {n: graph for n, graph in (own | given).items() if graph.nnz}
         return joining or own
 
-    def _starts(self, data: Prepared, views: Views, rng: np.random.Generator):
+    def _starts(
+        self, data: Prepared, views: Views, rng: np.random.Generator
+    ) -> Sequence[NamedStart]:
         if isinstance(self.init, str) and self.init == "ltm":
             return [("ltm", lambda: self._ltm_start(data, rng))]
         return super()._starts(data, views, rng)
 
     def _ltm_start(self, data: Prepared, rng: np.random.Generator) -> Start:
-        """From the clusters of ConcatLTM, each view brought to its weight first."""
+        """Start from the clusters of ConcatLTM, on views multiplied by their weights."""
         views = zip(data.names, data.matrices, data.weights, strict=True)
         together = Views({n: w * m for n, m, w in views}, present=data.present).concat()
         ltm = LTM(
@@ -220,7 +242,7 @@ class MGGM(BaseViewsModel):
             strength=self.strength,
             strength_scale=self.strength_scale,
             n_neighbors=self.n_neighbors,
-            # clusters of k-means have other numbers than the labels
+            # clusters of k-means would not have the numbers of the labels
             init="kmeans" if data.labels is None else "naive_bayes",
             max_iter=30,  # as many as Cai et al. give each of their restarts
             tol=0.0,
@@ -231,49 +253,37 @@ class MGGM(BaseViewsModel):
         return label_start("ltm", ltm.labels_, self.n_components, data)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        numbers = by_view("n_feature_topics", self.n_feature_topics, data.names)
-        emissions = factored_emissions(start.p_w_z, numbers, rng, data.dtype)
-        slots = (0,) * len(data.names)
-        return Problem.of(data, emissions, (start.theta,), slots, self._penalty(data))
-
-    def _penalty(self, data: Prepared) -> GraphSmoothness:
-        graphs = tuple(data.coupling.values())
-        return GraphSmoothness(
-            graphs,
-            graph_strength(self.strength, self.strength_scale, data, graphs),
-            exponent=self.exponent,
-            normalize_weights=self.normalize_graph_weights,
-            safeguard=self.step == "safe",
-            n_threads=effective_threads(self.n_jobs),
-        )
+        topics = factored_topics(start, self.n_feature_topics, data, rng)  # (1)
+        return one_mixture(data, topics, start)
 
     def _finish(self, problem: Problem, data: Prepared) -> Problem:
         assert isinstance(problem.penalty, GraphSmoothness)
-        _warn_of_an_idle_graph(problem.penalty, problem.mixtures[0], tuple(data.coupling))
+        _warn_of_idle_graph(problem.penalty, problem.mixtures[0])
         return problem
 
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
-        assert isinstance(problem.penalty, GraphSmoothness)
-        named = dict(zip(data.coupling, map(float, problem.penalty.weights), strict=True))
+        penalty = problem.penalty
+        assert isinstance(penalty, GraphSmoothness)
+        named = dict(zip(penalty.names, map(float, penalty.weights), strict=True))
         return {"graph_weights_": named, **factor_attributes(problem, data)}
 
 
-def _warn_of_an_idle_graph(penalty: GraphSmoothness, theta: np.ndarray, names) -> None:
-    """Say so where all weight is with a graph that is smooth because it joins next to nothing.
+def _warn_of_idle_graph(penalty: GraphSmoothness, theta: np.ndarray) -> None:
+    """Warn if a graph has almost all weight only because it joins almost no documents.
 
-    A graph whose parts are the clusters is as smooth, and rightly so; hence the look at its parts.
+    A graph whose parts are the clusters is as smooth, but rightly so: its parts are large.
     """
     traces, best = penalty.traces(theta), int(np.argmax(penalty.weights))
     others = np.delete(traces, best)
-    if penalty.strength == 0 or not len(others) or traces[best] >= SMOOTH * others.min():
+    if penalty.strength == 0 or not len(others) or traces[best] >= SUSPICIOUS * others.min():
         return
     n_small, size = _in_small_parts(penalty.graphs[best], *theta.shape)
     if 2 * n_small < len(theta):
         return
     share = penalty.weights[best] / sum(penalty.weights)
     warnings.warn(
-        f"The graph {quoted(names[best])} has {share:.0%} of the weight, since its roughness is "
-        f"{traces[best]:.3g} and that of the others at least {others.min():.3g}. But "
+        f"The graph {quoted(penalty.names[best])} has {share:.0%} of the weight, since its "
+        f"roughness is {traces[best]:.3g} and that of the others at least {others.min():.3g}. But "
         f"{n_small:,} of {plural(len(theta), 'document')} are alone or in parts of fewer than "
         f"{size} there: it smooths next to nothing, and keeps the others from it. Give a denser "
         "graph in its place (graphs=, n_neighbors=), or lower exponent, which spreads the weight.",
@@ -283,7 +293,7 @@ def _warn_of_an_idle_graph(penalty: GraphSmoothness, theta: np.ndarray, names) -
 
 
 def _in_small_parts(graph: sp.csr_array, n_docs: int, n_topics: int) -> tuple[int, int]:
-    """How many documents are in parts much smaller than a cluster, and what that means."""
+    """Return how many documents are in parts much smaller than a cluster, and that size."""
     part = connected_components(graph, directed=False)[1]
     small = min(SMALL_PART, max(2, n_docs // (2 * n_topics)))
     return int((np.bincount(part)[part] < small).sum()), small

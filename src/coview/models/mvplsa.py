@@ -15,14 +15,15 @@ Updates. With the E-step's ratio  r(d,w,v) = n_v(d,w) / p(w|d,v)  instead of the
     p(y|z,v)  ∝  p(y|z,v)  sum_w p(w|y,v)  sum_d r(d,w,v) p(z|d)                      (16)
     p(z|d)    ∝  p(z|d)    sum_v alpha_v sum_w r(d,w,v) sum_y p(w|y,v) p(y|z,v)       (17)
 
-Labeled documents keep one-hot mixtures (18) and still teach (15) and (16). The inner sum over d
-does not know y, so the cost is O(nnz K + W Y K) where the paper's E-step is O(nnz Y K).
+and labels are argmax_z p(z|d) (18). Labeled documents keep one-hot mixtures, and still contribute
+to (15) and (16). The inner sum over d does not depend on y, so the cost is O(nnz K + W Y K) where
+the paper's E-step is O(nnz Y K).
 
 With as many feature topics as clusters, or more, any topics p(w|z,v) can be reached: the
-likelihoods are then those of LinkPLSA, and only the way there differs.
+likelihoods are then those of LinkPLSA, and only the path of EM differs.
 
-Where the code is: (15), (16) are `FactoredTopics.m_step`; (17) is the one slot in `_problem` and
-the `m_step` of an absent `Penalty`; (18) the pins that every model has.
+In the code: (15), (16) are `em.emissions.FactoredTopics.m_step`; (17) is the one slot of all views
+in `_problem`, and `em.penalties.base.Penalty.m_step`; (18) is `assign="argmax"`, in every model.
 """
 
 from typing import Any
@@ -30,12 +31,15 @@ from typing import Any
 import numpy as np
 
 from coview.base import BaseViewsModel
-from coview.em.emissions import factored_emissions
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
-from coview.models.dual_plsa import factor_attributes
-from coview.params import by_view, check_int
+from coview.models._shared import (
+    check_feature_topics,
+    factor_attributes,
+    factored_topics,
+    one_mixture,
+)
 
 
 class MVPLSA(BaseViewsModel):
@@ -43,12 +47,9 @@ class MVPLSA(BaseViewsModel):
 
     Parameters
     ----------
-    n_components : int, default=10
-        Topics, which are the clusters of documents.
     n_feature_topics : int or dict of int, default=20
         Feature topics of each view.
-    init, n_init, max_iter, tol, view_weights, scaling, assign, dtype, random_state, n_jobs, verbose
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    %(common_parameters)s
 
     Attributes
     ----------
@@ -56,8 +57,7 @@ class MVPLSA(BaseViewsModel):
         p(w|y) of each view.
     topic_links_ : dict of ndarray of shape (n_components, n_feature_topics)
         p(y|z) of each view.
-    components_, doc_topic_, view_doc_topic_, labels_, objective_, n_iter_, trace_, ...
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    %(common_attributes)s
 
     See Also
     --------
@@ -114,14 +114,11 @@ class MVPLSA(BaseViewsModel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        numbers = self.n_feature_topics
-        for number in numbers.values() if isinstance(numbers, dict) else [numbers]:
-            check_int("n_feature_topics", number, 1)
+        check_feature_topics(self.n_feature_topics)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        numbers = by_view("n_feature_topics", self.n_feature_topics, data.names)
-        emissions = factored_emissions(start.p_w_z, numbers, rng, data.dtype)
-        return Problem.of(data, emissions, thetas=(start.theta,), slots=(0,) * len(data.names))
+        topics = factored_topics(start, self.n_feature_topics, data, rng)  # (3)
+        return one_mixture(data, topics, start)  # one p(z|d) for all views: (17)
 
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
         return factor_attributes(problem, data)

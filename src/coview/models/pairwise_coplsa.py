@@ -2,7 +2,7 @@ r"""PairwiseCoPLSA: views that agree on which documents are alike (Jiang et al.,
 
 Model. Document d has a mixture p(z|d,v) for each view v, and each view has topics of its own:
 
-    p(w | d, v) = sum_z  p(w | z, v)  p(z | d, v)                                     (1)
+    p(w | d, v) = sum_z  p(w | z, v)  p(z | d, v)                                     (2)
 
 Two documents are as alike in view v as their mixtures are close,
 
@@ -10,24 +10,26 @@ Two documents are as alike in view v as their mixtures are close,
 
 and the views shall agree on it. Objective (to be maximized), with weights tau_v,
 
-    sum_v tau_v sum_{d,w} n_v(d,w) log p(w|d,v)  -  lam sum_{v<u} |S_v - S_u|_F^2      (4)
+    sum_v tau_v sum_{d,w} n_v(d,w) log p(w|d,v)  -  lam sum_{v<u} |S_v - S_u|_F^2  (4, 6, 15)
 
-Updates. The E-step and the topics are those of PLSA (9), (12); the mixtures take the step of
-`em.similarity.SimilarityAgreement`: (13) with the gradient (14), made safe by a shift and a
-search along the way to it, so the objective never falls; a document that needed the shift goes half
-of its way, so that no share is locked at zero. `step="paper"` takes (13) literally.
+Updates. The E-step (9) and the topics (12) are those of PLSA. The mixtures take (13), for several
+views (17), with the gradient (14): literally with `step="paper"`; with `step="safe"` a shift and a
+line search make sure that the objective never falls. There, a document that needed the shift goes
+only half of the way, so that no share becomes zero, which it could never leave.
 
 Sampling. The norm runs over all pairs of documents. As in the paper a sample of pairs, drawn once a
 fit, stands for them, and its sum is rescaled to all pairs; here 20 pairs a document by default, so
 that the cost is linear (`pair_fraction=0.05` is the paper's 5 % of all pairs: quadratic).
 
-Nothing in (4) says that topic z of one view is topic z of another. After the fit the topics of all
+Nothing in (4) relates topic z of one view to topic z of another. After the fit the topics of all
 views are matched to those of the reference view (Hungarian method on how often they meet in a
-document) and renumbered, or mixtures of different views could not be compared.
+document) and renumbered, so that mixtures of different views can be compared.
 
-Where the code is: (12) is `Topics.m_step`; (7), (13), (14) `em.similarity`.
+In the code: (12) is `em.emissions.Topics.m_step`; (7), (13), (14) and (17) are in
+`em.penalties.similarity` and `kernels.pairs`.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -35,11 +37,12 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from coview.base import BaseViewsModel
-from coview.em.emissions import Topics
+from coview.em.emissions import Emission, Topics
 from coview.em.penalties.similarity import SimilarityAgreement, n_all_pairs, sample_pairs
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
+from coview.models._shared import check_strength, free_topics, mixture_of_each_view
 from coview.params import check_choice, check_int, check_real
 from coview.views.container import Views
 
@@ -51,34 +54,31 @@ class PairwiseCoPLSA(BaseViewsModel):
 
     Parameters
     ----------
-    n_components : int, default=10
-        Topics, which are also the clusters of documents.
     strength : float, default=1.0
         Weight of the agreement.
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": 1.0 times the weighted tokens of all documents multiplies the mean of (S_v - S_u)^2
-        over all pairs, so neither the scale of the counts nor the number of documents plays a part;
+        over all pairs, so neither the scale of the counts nor the number of documents matters;
         "absolute": the paper's lambda.
     bandwidth : float, default=1.0
         sigma of the similarity; |p - q|^2 is at most 2.
     n_pairs : int or None, default=None
-        Sampled pairs of documents; None: 20 a document.
+        Number of sampled pairs of documents; None: 20 a document.
     pair_fraction : float or None, default=None
-        Instead of `n_pairs`: the share of all pairs (0.05 in the paper; the cost is quadratic).
-    step : {"safe", "paper"}, default="safe"
-        A step that never lowers the objective, or the paper's.
+        Instead of `n_pairs`, the share of all pairs (0.05 in the paper; the cost is quadratic).
     reference_view : str or None, default=None
         The view whose mixtures are `doc_topic_`, or the mean of the others where a document lacks
         it; None: the mean of all, matched to the first view.
-    init, n_init, max_iter, tol, view_weights, scaling, assign, dtype, random_state, n_jobs, verbose
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    step : {"paper", "safe"}, default="safe"
+        M-step of the mixtures: the paper's, which may lower the objective, or a safeguarded one
+        that never does.
+    %(common_parameters)s
 
     Attributes
     ----------
     view_labels_ : dict of ndarray of int of shape (documents,)
         The topic of each document by each view's own mixture, in the common numbering.
-    components_, doc_topic_, view_doc_topic_, labels_, objective_, n_iter_, trace_, ...
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    %(common_attributes)s
 
     References
     ----------
@@ -103,8 +103,8 @@ class PairwiseCoPLSA(BaseViewsModel):
         bandwidth: float = 1.0,
         n_pairs: int | None = None,
         pair_fraction: float | None = None,
-        step: Literal["safe", "paper"] = "safe",
         reference_view: str | None = None,
+        step: Literal["paper", "safe"] = "safe",
         init: Any = "auto",
         n_init: int = 1,
         max_iter: int = 200,
@@ -136,15 +136,14 @@ class PairwiseCoPLSA(BaseViewsModel):
         self.bandwidth = bandwidth
         self.n_pairs = n_pairs
         self.pair_fraction = pair_fraction
-        self.step = step
         self.reference_view = reference_view
+        self.step = step
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_real("strength", self.strength)
-        check_choice("strength_scale", self.strength_scale, ["mass", "absolute"])
+        check_strength(self.strength, self.strength_scale)
         check_real("bandwidth", self.bandwidth, np.finfo(float).tiny)
-        check_choice("step", self.step, ["safe", "paper"])
+        check_choice("step", self.step, ["paper", "safe"])
         if self.n_pairs is not None:
             check_int("n_pairs", self.n_pairs, 1)
         if self.pair_fraction is not None:
@@ -155,23 +154,22 @@ class PairwiseCoPLSA(BaseViewsModel):
     def _n_slots(self, data: Prepared) -> int:
         return len(data.names)
 
-    def _prepare_training(self, views: Views, labels, rng: np.random.Generator):
+    def _prepare_training(
+        self, views: Views, labels: Any, rng: np.random.Generator
+    ) -> tuple[Prepared, dict[str, Any]]:
         data, learned = super()._prepare_training(views, labels, rng)
-        return replace(data, coupling=self._penalty(data, rng)), learned
+        return replace(data, penalty=self._penalty(data, rng)), learned
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        topics = [Topics.from_rows(p, data.dtype) for p in start.p_w_z]
-        return replace(self._uncoupled(data, topics, start), penalty=data.coupling)
+        return mixture_of_each_view(data, free_topics(start, data), start)
 
-    def _fold_in_problem(self, data: Prepared, emissions: Any, start: Start) -> Problem:
-        return self._uncoupled(data, emissions, start)  # nothing couples different documents
-
-    def _uncoupled(self, data: Prepared, emissions, start: Start) -> Problem:
-        views = range(len(data.names))
-        thetas = (start.theta, *(start.theta.copy() for _ in views[1:]))
-        return Problem.of(data, emissions, thetas, slots=views)
+    def _fold_in_problem(
+        self, data: Prepared, emissions: Iterable[Emission], start: Start
+    ) -> Problem:
+        return mixture_of_each_view(data, emissions, start)  # no pairs: nothing couples the views
 
     def _penalty(self, data: Prepared, rng: np.random.Generator) -> SimilarityAgreement:
+        """Draw the pairs, and rescale lam so that their sum stands for that over all pairs."""
         n_all = n_all_pairs(data.n_docs)
         wanted = PAIRS_PER_DOCUMENT * data.n_docs if self.n_pairs is None else self.n_pairs
         if self.pair_fraction is not None:
@@ -185,7 +183,7 @@ class PairwiseCoPLSA(BaseViewsModel):
     def _finish(self, problem: Problem, data: Prepared) -> Problem:
         """Number the topics of all views as the reference view does; fill in absent mixtures."""
         reference = self._reference(data)
-        topics: list[Any] = []
+        topics: list[Emission] = []
         for v in range(len(data.names)):
             both = data.present[:, reference] & data.present[:, v]
             order = _matching(problem.mixtures[reference][both], problem.mixtures[v][both])
@@ -194,27 +192,29 @@ class PairwiseCoPLSA(BaseViewsModel):
         return self._fill_absent(replace(problem, emissions=tuple(topics)), data)
 
     def _reference(self, data: Prepared) -> int:
-        """The view whose topics keep their numbers: one that has some."""
+        """Return the view whose topics keep their numbers: one with counts."""
         filled = [n for n, matrix in zip(data.names, data.matrices, strict=True) if matrix.nnz]
         wanted = self.reference_view
         return data.names.index(wanted if wanted in filled else filled[0])
 
     def _fill_absent(self, problem: Problem, data: Prepared) -> Problem:
-        """A view that a document lacks gets the mean of its others."""
+        """Give each view that a document lacks the mean of the others."""
         mean = super()._consensus(problem.mixtures, problem.slots, data)
         for v, mixture in enumerate(problem.mixtures):
             absent = ~data.present[:, v]
             mixture[absent] = mean[absent]
         return problem
 
-    def _consensus(self, mixtures, slots, data: Prepared) -> np.ndarray:
+    def _consensus(
+        self, mixtures: Sequence[np.ndarray], slots: Sequence[int], data: Prepared
+    ) -> np.ndarray:
         mean = super()._consensus(mixtures, slots, data)
         if self.reference_view is None or self.reference_view not in data.names:
             return mean
         reference = data.names.index(self.reference_view)
         return np.where(data.present[:, [reference]], mixtures[reference], mean)
 
-    def _training_views(self, X):
+    def _training_views(self, X: Any) -> Views:
         views = super()._training_views(X)
         check_choice("reference_view", self.reference_view, [None, *views.names])
         return views
@@ -225,7 +225,7 @@ class PairwiseCoPLSA(BaseViewsModel):
 
 
 def _matching(reference: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Which topic of `other` is topic 0, 1, ... of the reference."""
+    """Return which topic of `other` is topic 0, 1, ... of the reference."""
     if reference.shape[0] == 0:
         return np.arange(reference.shape[1])
     return linear_sum_assignment(reference.T.astype(float) @ other, maximize=True)[1]

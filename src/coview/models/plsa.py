@@ -13,19 +13,19 @@ Updates. With the ratio  r(d,w) = n(d,w) / p(w|d)  of the E-step,
     p(w|z)  ∝  p(w|z)  sum_d  r(d,w) p(z|d)                                     (3)
     p(z|d)  ∝  p(z|d)  sum_w  r(d,w) p(w|z)                                     (4)
 
-both from the same old parameters: this is EM, and L never falls.
+both from the same old parameters: this is EM, and L never falls. The equations are numbered here.
 
-Where the code is: the ratio and the two sums are `kernels.sweep`; (3) is `Topics.m_step`, (4) the
-`m_step` of an absent `Penalty`.
+In the code: the ratio and the sums are in `kernels.sweep`; (2) is `em.step.Values.objective`; (3)
+is `em.emissions.Topics.m_step`; (4) is `em.penalties.base.Penalty.m_step`.
 """
 
 import numpy as np
 
 from coview.base import BaseViewsModel
-from coview.em.emissions import Topics
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
+from coview.models._shared import free_topics, one_mixture
 
 
 class PLSA(BaseViewsModel):
@@ -33,15 +33,11 @@ class PLSA(BaseViewsModel):
 
     Parameters
     ----------
-    n_components : int, default=10
-        Topics, which are also the clusters of documents.
-    init, n_init, max_iter, tol, view_weights, scaling, assign, dtype, random_state, n_jobs, verbose
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    %(common_parameters)s
 
     Attributes
     ----------
-    components_, doc_topic_, view_doc_topic_, labels_, objective_, n_iter_, trace_, ...
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    %(common_attributes)s
 
     See Also
     --------
@@ -66,5 +62,4 @@ class PLSA(BaseViewsModel):
     _one_view = True
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        topics = (Topics.from_rows(p, data.dtype) for p in start.p_w_z)
-        return Problem.of(data, topics, thetas=(start.theta,), slots=(0,))
+        return one_mixture(data, free_topics(start, data), start)

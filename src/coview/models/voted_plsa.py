@@ -1,10 +1,9 @@
-r"""VotedPLSA: views vote, agreeing documents prime a clustering of all (Kim et al., 2010).
+r"""VotedPLSA: documents on which the views agree start a clustering of all (Kim et al., 2010).
 
 Stage one. A PLSA for each view assigns every document to a topic of the view; the tuple of the V
-topics is the document's voting pattern. The C patterns that most documents share are the cluster
-signatures, without those whose documents a more frequent one already claims: they would cut one
-group in two. Topics of different views need not correspond: patterns are compared with patterns
-only.
+topics is the document's voting pattern. The C most frequent patterns are the cluster signatures,
+without those that match a more frequent one: they would split one group in two. Topics of different
+views need not correspond: patterns are only compared with patterns.
 
 A document with at least V - 1 votes in common with a signature (both votes when V = 2) is assigned
 to its cluster beforehand; of several signatures the one with most votes in common, then the larger
@@ -16,14 +15,16 @@ Stage two. PLSA with C topics on the concatenated views,
 
 in which pre-assigned documents keep p(c|d) = 1 for their cluster and the others are placed by EM,
 which never lowers the likelihood. p(w|c) starts from the words of the documents assigned to c, with
-1 % of the corpus distribution, without which a word unseen there would have probability 0 for ever;
-a cluster without documents starts from the shaken corpus distribution.
+1 % of the corpus distribution, without which a word unseen there would keep probability 0;
+a cluster without documents starts from the perturbed corpus distribution. The paper numbers no
+equations.
 
-Where the code is: `_vote` is stage one, `signatures` and `preassign` the rule; stage two is the
-shared engine with the pre-assigned documents as pins. The concatenated p(w|c) is kept by view: its
+In the code: `_vote` is stage one, `signatures` and `preassign` are the rule; stage two is the EM of
+all models with the pre-assigned documents as pins. The concatenated p(w|c) is kept by view: its
 share p(v|c) in `view_shares_` and p(w|c,v) in `components_`.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +36,8 @@ from coview.base import BaseViewsModel
 from coview.em.emissions import Topics
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
-from coview.em.starts import Start, random_start, topics_of_pins
+from coview.em.starts import NamedStart, Start, pinned_start, random_start
+from coview.models._shared import free_topics, one_mixture
 from coview.models.plsa import PLSA
 from coview.params import check_choice
 from coview.views.container import Views
@@ -44,21 +46,20 @@ Signature = tuple[tuple[int, ...], int]  # a voting pattern, and how many docume
 
 
 class VotedPLSA(BaseViewsModel):
-    """PLSA on all views, primed by the documents on which a PLSA of each view agrees.
+    """PLSA on all views, started from the documents on which a PLSA of each view agrees.
 
     Parameters
     ----------
     n_components : int, default=10
         Topics of each view, and clusters of documents.
     voter : estimator or None, default=None
-        What clusters each view: an estimator with `fit` and `predict_proba` that takes a sparse
-        matrix. None: a PLSA with this model's parameters. One without a `random_state` of its own
-        gets the seed of the fit.
+        The estimator that clusters each view, with `fit` and `predict_proba` for sparse matrices.
+        None: a PLSA with this model's parameters. Where its `random_state` is None, it gets the
+        seed of the fit.
     signatures : {"greedy", "frequent"}, default="greedy"
-        The most frequent patterns without those that a more frequent one already claims, or
-        ("frequent") with them.
-    init, n_init, max_iter, tol, view_weights, scaling, assign, dtype, random_state, n_jobs, verbose
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+        Which patterns become clusters: the most frequent ones ("frequent"), or ("greedy") those
+        without the ones that match a more frequent pattern.
+    %(common_parameters)s
 
     Attributes
     ----------
@@ -72,8 +73,7 @@ class VotedPLSA(BaseViewsModel):
         p(v|c), the share of each view in a cluster's words.
     voters_ : dict of estimator
         The fitted estimator of each view that has counts.
-    components_, doc_topic_, view_doc_topic_, labels_, objective_, n_iter_, trace_, ...
-        As in every model: see :class:`coview.base.BaseViewsModel`.
+    %(common_attributes)s
 
     References
     ----------
@@ -131,7 +131,9 @@ class VotedPLSA(BaseViewsModel):
         if self.voter is not None and not hasattr(self.voter, "predict_proba"):
             raise ValueError(f"voter must have predict_proba; got {self.voter!r}.")
 
-    def _prepare_training(self, views: Views, labels, rng: np.random.Generator):
+    def _prepare_training(
+        self, views: Views, labels: Any, rng: np.random.Generator
+    ) -> tuple[Prepared, dict[str, Any]]:
         data, learned = super()._prepare_training(views, labels, rng)
         votes, voters = self._vote(data, _seed_of_fit(rng))
         chosen = signatures(votes, self.n_components, self.signatures)
@@ -149,7 +151,7 @@ class VotedPLSA(BaseViewsModel):
         return replace(data, labels=pins if (pins >= 0).any() else None), learned
 
     def _vote(self, data: Prepared, seed: int) -> tuple[np.ndarray, dict[str, Any]]:
-        """Topic of each document in each view, (documents, views), -1 where it lacks the view.
+        """Return the topic of each document in each view, -1 where it lacks the view, and voters.
 
         Views without a single count have no column: they cannot vote, and need not agree.
         """
@@ -158,31 +160,33 @@ class VotedPLSA(BaseViewsModel):
         for column, v in enumerate(filled):
             name, matrix = data.names[v], data.matrices[v]
             rows = np.flatnonzero(data.present[:, v])
-            voters[name] = self._voter(seed).fit(matrix[rows])
-            own = getattr(voters[name], "doc_topic_", None)  # training mixtures, where there are
-            shares = voters[name].predict_proba(matrix[rows]) if own is None else own
+            voter = voters[name] = self._voter(seed).fit(matrix[rows])
+            # the fitted mixtures, where there are: folding the documents in would only repeat them
+            own = isinstance(voter, BaseViewsModel)
+            shares = voter.doc_topic_ if own else voter.predict_proba(matrix[rows])
             votes[rows, column] = shares.argmax(axis=1)
         return votes, voters
 
-    def _voter(self, seed: int):
+    def _voter(self, seed: int) -> Any:
         if self.voter is not None:
             return _seeded(clone(self.voter), seed)
         names = PLSA().get_params()
         params = {k: value for k, value in self.get_params(deep=False).items() if k in names}
         if not isinstance(params["init"], str) or params["init"] == "naive_bayes":
-            params["init"] = "auto"  # mixtures and labels of clusters mean nothing to voters
+            params["init"] = "auto"  # mixtures and labels are of clusters, not of a view's topics
         return PLSA(**{**params, "view_weights": "balanced", "random_state": seed, "verbose": 0})
 
-    def _starts(self, data: Prepared, views: Views, rng):
-        shaken = random_start(data, self.n_components, rng)
-        return [("vote", lambda: topics_of_pins(shaken, data))]
+    def _starts(
+        self, data: Prepared, views: Views, rng: np.random.Generator
+    ) -> Sequence[NamedStart]:
+        perturbed = random_start(data, self.n_components, rng)
+        return [("vote", lambda: pinned_start(perturbed, data))]
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        topics = (Topics.from_rows(p, data.dtype) for p in start.p_w_z)
-        slots = (0,) * len(data.names)
-        return Problem.of(data, topics, (start.theta,), slots, concatenated=True)
+        return one_mixture(data, free_topics(start, data), start, concatenated=True)
 
-    def _fold_in_topics(self, components, data: Prepared) -> list[Topics]:
+    def _fold_in_topics(self, components: Mapping[str, np.ndarray], data: Prepared) -> list[Topics]:
+        # p(w|c) = p(v|c) p(w|c,v)
         shares = dict(zip(self.view_names_, self.view_shares_.T, strict=True))
         return [
             Topics.from_rows(shares[n][:, None] * components[n], data.dtype) for n in data.names
@@ -200,18 +204,18 @@ class VotedPLSA(BaseViewsModel):
 
 
 def _seed_of_fit(rng: np.random.Generator) -> int:
-    """The seed from which the generator was spawned, which is `random_state` if that is a number.
+    """Return the seed from which the generator was spawned: `random_state` if that is a number.
 
-    Voters take that one, so that they are the PLSA a user would fit to each view with the same.
+    Voters get it, so that they equal the PLSA that a user would fit to each view with that seed.
     """
     sequence: Any = rng.bit_generator.seed_seq
     return int(sequence.entropy)
 
 
-def _seeded(estimator, seed: int):
-    """The estimator with a seed wherever it would take fresh entropy."""
+def _seeded(estimator: Any, seed: int) -> Any:
+    """Set the seed of an estimator, and of its parts, wherever it is None."""
     free = {
-        name: seed % 2**32  # as much as scikit-learn takes
+        name: seed % 2**32  # the largest that scikit-learn takes
         for name, value in estimator.get_params().items()
         if name.split("__")[-1] == "random_state" and value is None
     }
@@ -219,12 +223,12 @@ def _seeded(estimator, seed: int):
 
 
 def votes_needed(n_views: int) -> int:
-    """How many votes must agree: all but one of three or more, otherwise all."""
+    """Return how many votes must agree: all but one of three or more, otherwise all."""
     return n_views - 1 if n_views >= 3 else n_views
 
 
 def signatures(votes: np.ndarray, n_clusters: int, rule: str) -> list[Signature]:
-    """The most frequent complete patterns, largest first, equal ones in lexicographic order."""
+    """Return the most frequent complete patterns, largest first, ties in lexicographic order."""
     complete = votes[(votes >= 0).all(axis=1)]
     patterns, sizes = np.unique(complete, axis=0, return_counts=True)
     chosen: list[Signature] = []
@@ -238,7 +242,7 @@ def signatures(votes: np.ndarray, n_clusters: int, rule: str) -> list[Signature]
 
 
 def preassign(votes: np.ndarray, chosen: list[Signature]) -> np.ndarray:
-    """The cluster of each document by its votes, -1 where no signature matches.
+    """Return the cluster of each document by its votes, -1 where no signature matches.
 
     Of several: most votes in common, then the larger group, then the earlier signature.
     """
@@ -254,7 +258,7 @@ def preassign(votes: np.ndarray, chosen: list[Signature]) -> np.ndarray:
 
 
 def _numbered_as(labels: np.ndarray, assigned: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Clusters renumbered to agree best with the labels of the labeled documents."""
+    """Renumber clusters so that they agree best with the labels of the labeled documents."""
     both = (labels >= 0) & (assigned >= 0)
     meet = np.zeros((n_clusters, n_clusters))
     np.add.at(meet, (assigned[both], labels[both]), 1)

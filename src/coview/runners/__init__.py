@@ -1,1 +1,1 @@
-"""Where blocks of documents are worked on."""
+"""Runners: how blocks of documents are worked on in parallel."""

@@ -1,20 +1,21 @@
-"""Blocks on a pool of threads in this process.
+"""ThreadRunner: work on blocks in a pool of threads of this process.
 
 The kernels release the interpreter's lock, so threads suffice. The pool lives as long as the
-`with` block: nothing global that a fork or a second caller could trip over. Kernels run in the
-pool even for one thread: a Ctrl-C in the main thread then arrives as KeyboardInterrupt at once,
-whereas inside compiled code it would surface as SystemError.
+`with` block, so there is no global state for forks or other callers. Kernels run in the pool even
+for one thread: a Ctrl-C in the main thread then raises KeyboardInterrupt at once, whereas inside
+compiled code it would surface as SystemError.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from joblib import cpu_count
 
 
 class ThreadRunner:
-    """`with ThreadRunner(n_jobs) as run: run(function, blocks)` yields the results in block order.
+    """`with ThreadRunner(n_jobs) as run: run(function, blocks)` yields results in block order.
 
     >>> with ThreadRunner(2) as run:
     ...     list(run(lambda x: x * x, [1, 2, 3]))
@@ -28,7 +29,7 @@ class ThreadRunner:
         self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="coview")
         return self
 
-    def __exit__(self, kind, error, traceback) -> None:
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         # after an error or Ctrl-C no further block is begun
         self._pool.shutdown(wait=True, cancel_futures=True)
 
@@ -36,7 +37,7 @@ class ThreadRunner:
         waiting: deque = deque()
         for item in items:
             waiting.append(self._pool.submit(function, item))
-            # a bounded window: what is finished waits here for its turn
+            # a bounded window: finished results wait here until those before them are taken
             if len(waiting) > self.n_threads:
                 yield waiting.popleft().result()
         while waiting:
@@ -44,7 +45,7 @@ class ThreadRunner:
 
 
 def effective_threads(n_jobs: int | None) -> int:
-    """Threads for n_jobs: None is every core this process may use, -2 all but one, and so on.
+    """Return the threads for n_jobs: None is every core of this process, -2 all but one, and so on.
 
     >>> effective_threads(3)
     3

@@ -5,7 +5,7 @@ import pytest
 
 from coview.em.loop import fold_in
 from coview.em.penalties.base import Penalty
-from coview.em.penalties.divergence import Agreement
+from coview.em.penalties.divergence import DivergenceAgreement
 from coview.em.simplex import limits, pad_topics, row_normalize
 from coview.em.step import em_step
 from tests.planted import make_case, serial, stochastic
@@ -45,7 +45,7 @@ class Setting:
         return sum(c.sum(axis=1) for c in self.counts)
 
     def penalty(self, divergence, strength=1.0):
-        return Agreement(divergence, strength * self.mass)
+        return DivergenceAgreement(divergence, strength * self.mass)
 
     def m_step(self, penalty, dtype=np.float64, pinned=None):
         counts = tuple(c.astype(dtype) for c in self.counts)
@@ -163,14 +163,14 @@ def test_no_strength_is_the_plain_step_to_the_bit(rng, divergence, dtype):
     setting = Setting(rng, 3, zeros=True, absent=True)
     pinned = np.arange(N_DOCS) == 3
     plain = setting.m_step(Penalty(), dtype, pinned)
-    equal(setting.m_step(Agreement(divergence, np.zeros(N_DOCS)), dtype, pinned), plain)
+    equal(setting.m_step(DivergenceAgreement(divergence, np.zeros(N_DOCS)), dtype, pinned), plain)
 
 
 @divergences
 def test_documents_without_strength_take_the_plain_step_among_others(rng, divergence):
     setting = Setting(rng)
     lam = setting.mass * (np.arange(N_DOCS) % 2)
-    new = setting.m_step(Agreement(divergence, lam))
+    new = setting.m_step(DivergenceAgreement(divergence, lam))
     plain = setting.m_step(Penalty())
     for a, b in zip(new, plain, strict=True):
         np.testing.assert_array_equal(a[::2], b[::2])
@@ -235,7 +235,7 @@ def test_a_document_without_counts_or_without_views_keeps_its_mixtures(rng, dive
     setting.present[0] = False
     for c in setting.counts:
         c[:2] = 0
-    new = setting.m_step(Agreement(divergence, np.ones(N_DOCS)))
+    new = setting.m_step(DivergenceAgreement(divergence, np.ones(N_DOCS)))
     equal([n[:2] for n in new], [t[:2] for t in setting.thetas])
 
 
@@ -372,7 +372,7 @@ def test_ten_iterations_are_those_of_the_reference(rng, divergence, widths, stre
     lam = strengths_of(case, strength)
     start = case.Xs, [case.theta] * len(widths), case.p_w_zs, 10, lam[:, None, None], divergence
     expected, values = reference.divergence_coplsa(*start, case.weights, case.present, case.pinned)
-    problem = problem_of(case, Agreement(divergence, lam), nonzeros=20)
+    problem = problem_of(case, DivergenceAgreement(divergence, lam), nonzeros=20)
     for (thetas, p_w_zs), value in zip(expected, values[1:], strict=True):
         for update in ("emissions", "thetas"):
             problem = em_step(problem, serial, update).problem
@@ -391,7 +391,7 @@ def test_new_documents_that_lack_views_are_folded_in(rng, divergence, dtype):
     case.present[3:5] = [[True, False, False], [False, False, False]]
     for v, X in enumerate(case.Xs):
         X[~case.present[:, v]] = 0
-    penalty = Agreement(divergence, strengths_of(case, 0.2))
+    penalty = DivergenceAgreement(divergence, strengths_of(case, 0.2))
     done = fold_in(problem_of(case, penalty, nonzeros=25, dtype=dtype), serial, 40, 1e-4)
     on_simplex(done.mixtures, atol=1e-6 if dtype == np.float32 else 1e-12)
     close([m[3] for m in done.mixtures[1:]], [done.mixtures[0][3]] * 2, atol=1e-6)

@@ -396,7 +396,7 @@ def test_impossible_settings_are_refused(rng):
     for pair in ([2, 2], [-1, 2]):
         with pytest.raises(ValueError, match="two different documents"):
             SimilarityAgreement(np.array([pair]), 1.0)
-    with pytest.raises(ValueError, match="'safe' or 'paper'"):
+    with pytest.raises(ValueError, match="step must be one of 'paper', 'safe'"):
         SimilarityAgreement(at.pairs, 1.0, step="fast")
     with pytest.raises(ValueError, match="document 14, but there are 14"):
         SimilarityAgreement(np.array([[0, 14]]), 1.0).value(at.thetas, at.present)

@@ -1,1 +1,1 @@
-"""Penalties: what a model adds to the likelihood, as a value and a step for the mixtures."""
+"""Penalties: one file for each, and in `base` what the engine asks of them."""

@@ -1,7 +1,7 @@
-"""Penalties: what a model adds to the likelihood, as a value and a step for the mixtures.
+"""Penalty: what a model subtracts from the likelihood, and the M-step of the mixtures under it.
 
 The objective of every model is log-likelihood - penalty. A penalty sees mixtures as a tuple of
-arrays (documents, topics), one for each slot of the problem, and answers for their M-step.
+arrays (documents, topics), one for each slot of the problem, and takes their M-step.
 """
 
 import numpy as np
@@ -10,7 +10,11 @@ from coview.em.simplex import row_normalize
 
 
 class Penalty:
-    """No penalty; also the base class of all penalties.
+    """No penalty, which is plain EM; also the base class of all penalties.
+
+    A penalty writes `value` and `m_step`. The other hooks have defaults: `at` for penalties with an
+    entry for each document, the last four for penalties with parameters of their own (weights of
+    graphs, say), which `refresh` fits, or with something to report.
 
     Attributes
     ----------
@@ -26,7 +30,7 @@ class Penalty:
     monotone: bool = True
 
     def value(self, thetas: tuple[np.ndarray, ...], present: np.ndarray) -> float:
-        """The penalty at these mixtures; a sum over documents when row_local."""
+        """Return the penalty at these mixtures; a sum over documents when row_local."""
         return 0.0
 
     def m_step(
@@ -36,15 +40,16 @@ class Penalty:
         present: np.ndarray,
         pinned: np.ndarray | None,
     ) -> tuple[np.ndarray, ...]:
-        """New mixtures from expected counts n(d,z), which may be overwritten.
+        """Return new mixtures from expected counts n(d,z), which may be overwritten.
 
-        Pinned documents keep their mixture as a boundary condition of the step, and a document
-        without counts keeps its own.
+        Here p(z|d) = n(d,z) / n(d), as in plain EM. Pinned documents keep their mixtures, and so
+        do documents without counts.
         """
+        # (4) of PLSA and LinkPLSA, (17) of Zhuang et al. (2012), (6) of Wang et al. (2016)
         return tuple(row_normalize(c, old, pinned) for c, old in zip(counts, thetas, strict=True))
 
-    def at(self, docs) -> "Penalty":
-        """The penalty of some documents only, for one that is row_local and knows its documents."""
+    def at(self, docs: slice | np.ndarray) -> "Penalty":
+        """Return the penalty of some documents only; called on row_local penalties alone."""
         return self
 
     @property
@@ -53,9 +58,13 @@ class Penalty:
         return ()
 
     def with_parameters(self, parameters: tuple[float, ...]) -> "Penalty":
-        """The penalty with parameters that it had before, as a checkpoint kept them."""
+        """Return the penalty with these `parameters`, as a checkpoint has kept them."""
         return self
 
     def refresh(self, thetas: tuple[np.ndarray, ...]) -> "Penalty":
-        """The penalty with its own parameters (graph weights, say) fitted to these mixtures."""
+        """Return the penalty with its own parameters fitted to these mixtures."""
         return self
+
+    def kl_roughness(self, thetas: tuple[np.ndarray, ...]) -> float | None:
+        """Return how much neighbors in a graph differ, for the trace; None without a graph."""
+        return None

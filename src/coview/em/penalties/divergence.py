@@ -1,9 +1,10 @@
-r"""Agreement of a document's views: the penalty of DivergenceCoPLSA (Wang et al., 2016).
+r"""DivergenceAgreement: the mixtures of a document's views are close (Wang et al., 2016).
 
-Topic k is the same theme in every view, so the mixtures h_v = p(.|d,v) of the views v that a
-document has are to be close to each other. With lam_d >= 0 the strength of document d,
+The penalty of DivergenceCoPLSA. Topic k is the same theme in every view, so the mixtures h_v =
+p(.|d,v) of the views v that a document has are to be close to each other. With lam_d >= 0 the
+strength of document d, the penalty is the last term of
 
-    penalty = sum_d lam_d sum_{v<w} D(h_v, h_w)                                             (7)
+    objective = log-likelihood - sum_d lam_d sum_{v<w} D(h_v, h_w)                          (8)
 
     D = sum_k (h_v - h_w) log(h_v / h_w)   "skl", the sum of both Kullback-Leibler divergences
         1/2 sum_k (h_v - h_w)^2            "l2"
@@ -14,22 +15,22 @@ M-step. With counts Q_v, which come weighted, the mixtures of a document become 
     F(h) = sum_v sum_k Q_vk log h_vk - lam sum_{v<w} D(h_v, h_w),   h_v in the simplex     (10)
 
 over all its views at once. The paper takes one view at a time, by (11), (12), (13) and a root (14)
-for the multiplier of the sum: steps that shrink as 1/lam, and that for l1 stop where nothing has
-converged, since at h_v = h_w no view can leave alone. F is concave in all h_v together. At its
-maximum there are eta_v with
+for the multiplier of the sum. Those steps shrink as 1/lam, and for l1 they can stop at points that
+are not stationary, since at h_v = h_w no view can improve alone. F is concave in all h_v together.
+At its maximum there are eta_v with
 
     Q_vk / h_vk = eta_v + lam sum_w dD(h_v, h_w)/dh_vk,   sum_k h_vk = 1                   (10')
 
 (<= where h_vk = 0). Topics meet in the sums only, so a Newton step is a system of V unknowns for
 each topic and one of V unknowns for the eta_v: O(K V^3). For all three D the V x V matrices are a
 diagonal plus a Laplacian, which can be eliminated without a subtraction, so that lam may be a
-million times the counts.
+million times the counts. Numbers with a letter or a prime are not in the paper.
 
 skl. Newton's method in log h: the weights of the Laplacian are lam (h_v + h_w). (10') times h,
 
     Q_vk = h_vk (eta_v + lam sum_w [log(h_v/h_w) + 1 - h_w/h_v])                          (11a)
 
-has a Newton step that ascends, but leads to the maximum from nearby only. The form behind (11),
+has a Newton step that ascends, but converges fast only near the maximum. The form behind (11),
 
     log(Q_vk + lam sum_w h_wk) = log(h_vk (eta_v + lam sum_w [log(h_v/h_w) + 1]))         (11b)
 
@@ -40,12 +41,12 @@ taken by (11a).
 l2 and l1. Here h_vk = 0 is possible, and l1 has kinks. Mehrotra's interior-point method follows
 h s = Q + mu down to mu = 0, s being the right side of (10'); with the other views given, (12) and
 (13) are its ends. For l1 the part of h_v above h_w is one more variable for each ordered pair of
-views, eliminated topic by topic. 5 to 20 steps. Often there is nothing to solve for l1: from lam =
-the mean mass of a view on, and before that where counts are alike, the views agree exactly.
+views, eliminated topic by topic. 5 to 20 steps. Often there is nothing to solve for l1: if lam is
+at least the mean mass of a view, or if counts are similar, the views agree exactly.
 
-All this starts from the counts. The old mixtures as a start would save a step or two of skl's and
-none of the others'; so the result is a function of the counts alone, except that the old mixtures
-are kept where F is higher there, which rounding can bring about.
+The iterations start from the counts. Starting from the old mixtures would save a step or two for
+skl and none for the others. So the result is a function of the counts alone, except that the old
+mixtures are kept where F is higher there, which rounding can bring about.
 
 Limits. lam = 0 or one view: the plain step, bit by bit. A present view without counts follows the
 others, and is left out of the step where the result is the same (`_active_views`). A document
@@ -67,13 +68,14 @@ from coview.em.penalties.base import Penalty
 from coview.em.simplex import limits, row_normalize
 
 CHUNK = 256  # documents that are worked on together, in double precision
-# lam / mass from where on mixtures that agree exactly are as good: the maximum is at most 1 / lam
-# better, relative to the mass, and rounding in single precision would cost more than that
+# lam / mass above which equal mixtures are taken: the maximum is at most 1 / lam better, relative
+# to the mass, and rounding would cost more than that
 INFINITE = {"float64": 1e9, "float32": 1e7}
+Thetas = tuple[np.ndarray, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement(Penalty):
+class DivergenceAgreement(Penalty):
     """lam_d sum_{v<w} D(h_v, h_w) over the views that document d has; one slot for each view.
 
     Parameters
@@ -86,12 +88,12 @@ class Agreement(Penalty):
     divergence: str
     strengths: np.ndarray
 
-    def at(self, docs) -> "Agreement":
-        """The penalty of some documents, a slice or an array of positions."""
+    def at(self, docs: slice | np.ndarray) -> "DivergenceAgreement":
+        """Return the penalty of some documents, a slice or an array of positions."""
         return replace(self, strengths=self.strengths[docs])
 
     def value(self, thetas: tuple[np.ndarray, ...], present: np.ndarray) -> float:
-        """The penalty (7); for skl, shares of 0 count as the least one that a step would leave."""
+        """Return the penalty in (8); for skl, shares of 0 count as the smallest a step leaves."""
         tiny, total = limits(thetas[0].dtype).tiny, 0.0
         for docs in _chunks(np.arange(len(present))):
             rows = self._positive(_stack(thetas, docs), tiny)
@@ -105,7 +107,7 @@ class Agreement(Penalty):
         present: np.ndarray,
         pinned: np.ndarray | None,
     ) -> tuple[np.ndarray, ...]:
-        """The maximum of (10) for each document, written over the counts."""
+        """Write the maximum of (10) for each document over its counts."""
         some = np.column_stack([(c > 0).any(axis=1) for c in counts]) & present
         moves = some.any(axis=1) & (self.strengths > 0)
         if pinned is not None:
@@ -122,49 +124,58 @@ class Agreement(Penalty):
     def fill(self, thetas: tuple[np.ndarray, ...], present: np.ndarray, fixed: np.ndarray) -> None:
         """Write the mixtures of absent views from the present ones, but for `fixed` documents.
 
-        For lam = 0, where no step does it; the limit of what the steps do for a small lam.
+        For lam = 0, where no step does it; this is the limit of the steps for lam -> 0.
         """
         some = present.any(axis=1) & ~present.all(axis=1) & ~fixed
         for docs in _chunks(np.flatnonzero(some)):
             self._fill(thetas, present[docs], docs)
 
-    def _active_views(self, some, present):
-        """The views that take part in a document's step, and its lam; the others follow them.
+    def _active_views(self, some: np.ndarray, present: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the views that take part in a document's step, and its lam.
 
-        A view without counts comes to lie where an absent one would be put, and its coupling then
-        acts as a coupling of the others: for l2 as n / active_views times their own, exactly.
+        A present view without counts ends where an absent one would be put, so it can be left out
+        where its coupling acts as a coupling of the others: with one other view, and for l2, where
+        lam of the others grows by n / active_views.
         """
         follows = (some.sum(axis=1) == 1) | (self.divergence == "l2")
         active_views = np.where(follows[:, None], some, present)
-        return active_views, self.strengths * present.sum(axis=1) / np.maximum(
-            active_views.sum(axis=1), 1
-        )
+        n_active = np.maximum(active_views.sum(axis=1), 1)
+        return active_views, self.strengths * present.sum(axis=1) / n_active
 
-    def _joint(self, counts, thetas, present, lam, docs):
-        """The step for documents with counts and several views, kept only where it is not worse."""
+    def _joint(
+        self,
+        counts: Thetas,
+        thetas: Thetas,
+        present: np.ndarray,
+        lam: np.ndarray,
+        docs: np.ndarray,
+    ) -> None:
+        """Take the step of documents with several views, unless the old mixtures are better."""
         dtype = counts[0].dtype
         tiny = limits(dtype).tiny
         old = self._positive(_stack(thetas, docs), tiny)
         q = _stack(counts, docs) * present[:, :, None]
         mass = _total(q)
-        q /= mass[:, None, None]
+        q /= mass[:, None, None]  # (10) divided by the mass of the document
         q[q < tiny] = 0.0
         lam = lam / mass
         new = np.where(present[:, :, None], self._maximum(q, lam, present, dtype), old)
-        new = self._tidy(new, tiny).astype(dtype).astype(np.float64)
+        new = self._tidy(new, tiny).astype(dtype).astype(np.float64)  # compare what will be stored
         before, after = (self._values(q, lam, h, present, tiny) for h in (old, new))
         new = np.where((after >= before)[:, None, None], new, old)
         for v, c in enumerate(counts):
             c[docs] = new[:, v]
 
-    def _maximum(self, q, lam, present, dtype):
-        """The maximum of (10) for counts of mass 1; rows of absent views have no meaning."""
+    def _maximum(
+        self, q: np.ndarray, lam: np.ndarray, present: np.ndarray, dtype: np.dtype
+    ) -> np.ndarray:
+        """Return the maximum of (10) for counts of mass 1; rows of absent views are undefined."""
         from coview.kernels import agreement as kernel
 
         kind = {"skl": kernel.SKL, "l2": kernel.L2, "l1": kernel.L1}[self.divergence]
         same = ~(lam < INFINITE[dtype.name])
         if kind == kernel.L1:
-            # rounding is not to decide at the brim, which is where a strength of one leads
+            # a strength of 1 lies just at the limit: rounding must not decide there
             same |= _agreed(q, lam * (1 + 10 * np.finfo(dtype).eps), present)
         rows = np.repeat(q.sum(axis=1, keepdims=True), q.shape[1], axis=1)
         rest, found = present[~same], rows[~same]
@@ -173,15 +184,15 @@ class Agreement(Penalty):
         rows[~same] = found
         return rows
 
-    def _tolerance(self, dtype):
-        """Of log h for skl, the square of which is left after the last step; of F otherwise."""
+    def _tolerance(self, dtype: np.dtype) -> float:
+        """Return the tolerance: of log h for skl, whose square is the error; of F otherwise."""
         double = dtype == np.float64
         if self.divergence == "skl":
             return 1e-8 if double else 1e-5
         return 1e-14 if double else 1e-11
 
-    def _fill(self, counts, present, docs):
-        """The mixtures of the other views from the present ones, which `counts` holds by now."""
+    def _fill(self, counts: Thetas, present: np.ndarray, docs: np.ndarray) -> None:
+        """Write the mixtures of absent views from the present ones, which `counts` holds by now."""
         tiny = limits(counts[0].dtype).tiny
         rows = _stack(counts, docs)
         center = {"skl": _skl_center, "l2": _mean, "l1": _l1_center}[self.divergence]
@@ -191,21 +202,29 @@ class Agreement(Penalty):
         for c, here in zip(counts, present.T, strict=True):
             c[docs[~here]] = fill[~here]
 
-    def _positive(self, rows, tiny):
+    def _positive(self, rows: np.ndarray, tiny: float) -> np.ndarray:
+        """Raise shares of 0 for skl, whose logarithms would be infinite."""
         return np.maximum(rows, tiny) if self.divergence == "skl" else rows
 
-    def _tidy(self, rows, tiny):
-        """Rows to sum one, without shares that are too small."""
+    def _tidy(self, rows: np.ndarray, tiny: float) -> np.ndarray:
+        """Normalize rows, without shares that are too small."""
         rows = rows / rows.sum(axis=2, keepdims=True)
         return self._positive(np.where(rows < tiny, 0.0, rows), tiny)
 
-    def _values(self, counts, lam, rows, present, tiny):
-        """F (10) of each document."""
+    def _values(
+        self,
+        counts: np.ndarray,
+        lam: np.ndarray,
+        rows: np.ndarray,
+        present: np.ndarray,
+        tiny: float,
+    ) -> np.ndarray:
+        """Return F (10) of each document."""
         logs = _total(counts * np.log(np.maximum(rows, tiny)))
         return logs - lam * self._divergences(rows, present)
 
-    def _divergences(self, rows, present):
-        """sum_{v<w} D(h_v, h_w) over the present views of each document."""
+    def _divergences(self, rows: np.ndarray, present: np.ndarray) -> np.ndarray:
+        """Return sum_{v<w} D(h_v, h_w) over the present views of each document."""
         total = np.zeros(len(rows))
         logs = np.log(rows) if self.divergence == "skl" else None
         for w in range(rows.shape[1]):
@@ -220,34 +239,36 @@ class Agreement(Penalty):
 
 
 def _chunks(docs: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield documents in groups that are worked on together."""
     for start in range(0, len(docs), CHUNK):
         yield docs[start : start + CHUNK]
 
 
-def _stack(arrays, docs):
-    """Rows of some documents as (documents, views, topics) in double precision."""
+def _stack(arrays: Thetas, docs: np.ndarray) -> np.ndarray:
+    """Return the rows of some documents as (documents, views, topics) in double precision."""
     return np.stack([a[docs] for a in arrays], axis=1, dtype=np.float64)
 
 
-def _total(array):
-    """The sum of each document: of flat rows, which add up the same way in any company."""
+def _total(array: np.ndarray) -> np.ndarray:
+    """Return the sum of each document, of flat rows: independent of the other documents."""
     return array.reshape(len(array), -1).sum(axis=1)
 
 
-def _plain(counts, thetas, which, pinned):
-    """The step without a penalty (6), for some documents."""
+def _plain(counts: Thetas, thetas: Thetas, which: np.ndarray, pinned: np.ndarray | None) -> None:
+    """Take the step without a penalty (6), for some documents."""
     if which.any():
         keep = None if pinned is None else pinned[which]
         for c, old in zip(counts, thetas, strict=True):
             c[which] = row_normalize(c[which], old[which], keep)
 
 
-def _agreed(q, lam, present):
-    """For which documents h_v = sum_w Q_w in all views is best with l1; a sufficient condition.
+def _agreed(q: np.ndarray, lam: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """Return where h_v = sum_w Q_w in all views is surely the maximum for l1.
 
-    (10') asks for y_vw = -y_wv in [-lam, lam] with sum_w y_vw = Q_v/h_v - eta_v in each topic. An
-    n-th of the differences of the right sides will do; eta_v in the middle keeps them small. In
-    a topic without counts the left side may be any from -eta_v on: 0, or what makes all sums equal.
+    (10') asks for y_vw = -y_wv in [-lam, lam] with sum_w y_vw = Q_v/h_v - eta_v in each topic. One
+    choice is 1/n of the differences of the right sides, which eta_v in the middle keeps small. In a
+    topic without counts the left side may be any number from -eta_v on: 0, or one that makes all
+    sums equal.
     """
     limit, share = present.sum(axis=1) * lam, q.sum(axis=1)[:, None]
     ratio = np.divide(q, share, out=np.zeros_like(q), where=share > 0)
@@ -259,21 +280,21 @@ def _agreed(q, lam, present):
     return fits & ((eta >= 0).all(axis=1, where=present) | (_spread(eta, present) <= limit))
 
 
-def _spread(array, here):
-    """Largest minus smallest over views, which are the second axis."""
+def _spread(array: np.ndarray, here: np.ndarray) -> np.ndarray:
+    """Return largest minus smallest over views, which are the second axis."""
     return np.where(here, array, -np.inf).max(axis=1) - np.where(here, array, np.inf).min(axis=1)
 
 
-# --- the mixture h of an absent view: the least sum over present views v of D(h, h_v) --------
+# -- the mixture h of an absent view, which minimizes the sum over present views v of D(h, h_v) ----
 # rows (documents, views, topics), present (documents, views); returns (documents, topics)
 
 
-def _mean(rows, present):
+def _mean(rows: np.ndarray, present: np.ndarray) -> np.ndarray:
     """l2: the mean, which is (12) at Q = 0."""
     return (rows * present[:, :, None]).sum(axis=1) / present.sum(axis=1)[:, None]
 
 
-def _l1_center(rows, present):
+def _l1_center(rows: np.ndarray, present: np.ndarray) -> np.ndarray:
     """l1: (13) at Q = 0, where it jumps between order statistics; the mix of two that sums to 1."""
     ordered = np.sort(np.where(present[:, :, None], rows, np.inf), axis=1)
     sums = ordered.sum(axis=2)
@@ -285,11 +306,12 @@ def _l1_center(rows, present):
     return ordered[docs, low] + part * (ordered[docs, high] - ordered[docs, low])
 
 
-def _skl_center(rows, present):
-    """skl: (11) at Q = 0, h = a / omega(log(a / g) + 1 + e) with a, g both means; (14) gives e.
+def _skl_center(rows: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """skl: (11) at Q = 0, h = a / omega(log(a / g) + 1 + e), where e solves (14).
 
-    The sum of h falls with e and is convex: Newton's steps climb to the root from below, and only
-    the first one, from e = 0 above it, may go too far.
+    a and g are the arithmetic and the geometric mean, and omega is Wright's function, which does
+    not overflow where Lambert's W of an exponential would. The sum of h falls with e and is convex:
+    Newton's steps approach the root from below, and only the first, from e = 0, may overshoot.
     """
     from scipy.special import wrightomega
 
@@ -300,7 +322,7 @@ def _skl_center(rows, present):
     for _ in range(60):
         u = wrightomega(spread[moving] + 1 + shift[moving, None])
         share = mean[moving] / u
-        excess = share.sum(axis=1) - 1
+        excess = share.sum(axis=1) - 1  # (14)
         step = excess / (share / (1 + u)).sum(axis=1)
         shift[moving] = np.maximum(shift[moving] + step, lowest[moving])
         moving = moving[np.abs(excess) > 1e-9]

@@ -9,28 +9,29 @@ the penalty of mixtures P (documents, topics) is lambda R, as in Eq. 4 with the 
     R = 1/2 sum_is E_is |P_i - P_s|^2 = Tr(P' L P) = sum_t mu_t Tr(P' L^t P).                 (7)
 
 R of Eq. 3, with symmetric Kullback-Leibler divergences, is infinite as soon as one of two
-neighbors has a zero; it is reported, in `trace_.roughness`, and no more.
+neighbors has a zero; it is only reported, in `trace_.roughness`.
 
 Steps. With expected counts V (documents, topics) and Omega = diag(row sums of V),
 
     P     <-  (Omega + lambda L)^-1 V                                                         (15)
     mu_t  <-  alpha_t^(1/lambda_2),  alpha_t ~ Tr(P' L^t P)^(lambda_2 / (lambda_2 - 1))       (10)
 
-Eq. 15 is kept to the letter. In exact arithmetic its rows are non-negative and sum to one. It is
+Eq. 15 is taken literally. In exact arithmetic its rows are non-negative and sum to one. It is
 the EM estimate smoothed, the minimizer of
 
     1/2 sum_i rho_i |P_i - V_i / rho_i|^2 + lambda/2 Tr(P' L P),    rho = diag(Omega),
 
 and not the maximizer of the M-step function sum V log P - lambda R, so the objective may fall.
-With `safeguard` it is a direction only: the step goes from the old mixtures towards it as far as
-that function does not fall, as in generalized EM (LapPLSI).
+With `safeguard` it is only a direction: the step goes from the old mixtures towards it as far as
+that function does not fall, as in generalized EM (LapPLSI). Equation numbers are those of Wang et
+al. (2017).
 
 Eq. 10 gives weights with sum alpha = 1, hence sum mu < 1, against Eq. 6, unless one graph takes
 all; `normalize_weights` divides by their sum.
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
@@ -58,7 +59,7 @@ class GraphSmoothness(Penalty):
     graphs : tuple of csr_array of shape (documents, documents)
         Symmetric, non-negative, without a diagonal: see `knn_graph` and `check_graph`.
     strength : float
-        lambda (lambda_1 in 001), on the scale of a document's weighted counts.
+        lambda (the paper's lambda_1), on the scale of a document's weighted counts.
     weights : tuple of float, optional
         mu, one for each graph; 1 / number of graphs by default.
     exponent : float in (0, 1), optional
@@ -68,10 +69,12 @@ class GraphSmoothness(Penalty):
     safeguard : bool, default=False
         Whether a step that lowers the objective is shortened.
     tol : float, optional
-        Most error of a share p(z|d) from the iterative solver: 1e-6 by default for mixtures in
+        Maximum error of a share p(z|d) from the iterative solver: 1e-6 by default for mixtures in
         single precision, 1e-12 in double.
     n_threads : int, default=1
         For the solver; the result does not depend on it.
+    names : tuple of str, optional
+        Names of the graphs.
 
     Examples
     --------
@@ -93,10 +96,11 @@ class GraphSmoothness(Penalty):
     safeguard: bool = False
     tol: float | None = None
     n_threads: int = 1
+    names: tuple[str, ...] = ()
     row_local: bool = field(init=False, default=False)
     monotone: bool = field(init=False, default=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_real("strength", self.strength)
         if self.exponent is not None and not 0 < self.exponent < 1:
             raise ValueError(
@@ -108,29 +112,37 @@ class GraphSmoothness(Penalty):
 
     @property
     def graph(self) -> sp.csr_array:
-        """The mixture of the graphs."""
+        """E, the weighted sum of the graphs."""
         return sum_graphs(self.graphs, self.weights)  # (11)
 
     def traces(self, theta: np.ndarray) -> np.ndarray:
-        """Tr(P' L^t P) of each graph."""
+        """Return Tr(P' L^t P) of each graph."""
         return np.array([roughness(theta, graph) for graph in self.graphs])
 
-    def kl_roughness(self, theta: np.ndarray) -> float:
-        """R of Eq. 3 on the mixture of graphs; infinite where a share meets a zero."""
+    def kl_roughness(self, thetas: tuple[np.ndarray, ...]) -> float:
+        """Return R of Eq. 3 under the current weights; infinite where a share meets a zero."""
         from coview.kernels.graph import kl_roughness
 
-        theta = np.ascontiguousarray(theta, dtype=np.float64)
+        theta = np.ascontiguousarray(thetas[0], dtype=np.float64)
         with np.errstate(divide="ignore"):
             logs = np.log(theta)
         parts = zip(self.graphs, self.weights, strict=True)
         return sum((w * kl_roughness(*_arrays(g), theta, logs) for g, w in parts if w > 0), 0.0)
 
     def value(self, thetas: tuple[np.ndarray, ...], present: np.ndarray) -> float:
+        """Return lambda R, with the quadratic R of (7)."""
         if self.strength == 0:
             return 0.0
         return float(self.strength * np.dot(self.weights, self.traces(thetas[0])))  # (7)
 
-    def m_step(self, counts, thetas, present, pinned):
+    def m_step(
+        self,
+        counts: tuple[np.ndarray, ...],
+        thetas: tuple[np.ndarray, ...],
+        present: np.ndarray,
+        pinned: np.ndarray | None,
+    ) -> tuple[np.ndarray, ...]:
+        """Return the solution of (15), or a safeguarded step towards it."""
         if self.strength == 0:
             return super().m_step(counts, thetas, present, pinned)
         (expected,), (old,) = counts, thetas
@@ -141,22 +153,28 @@ class GraphSmoothness(Penalty):
 
     @property
     def parameters(self) -> tuple[float, ...]:
+        """The weights mu of the graphs."""
         return self.weights
 
     def with_parameters(self, parameters: tuple[float, ...]) -> "GraphSmoothness":
+        """Return the penalty with other weights of the graphs."""
         return replace(self, weights=tuple(parameters))
 
     def refresh(self, thetas: tuple[np.ndarray, ...]) -> "GraphSmoothness":
+        """Return the penalty with weights (10) from these mixtures, if they are learned."""
         if self.exponent is None or len(self.graphs) == 1:
             return self
+        # (10)
         weights = graph_weights(self.traces(thetas[0]), self.exponent, self.normalize_weights)
         return replace(self, weights=tuple(weights))
 
-    def _safe(self, counts, old, new, present):
-        """The farthest of new, half way, a quarter of the way ... that is not worse than old."""
+    def _safe(
+        self, counts: np.ndarray, old: np.ndarray, new: np.ndarray, present: np.ndarray
+    ) -> np.ndarray:
+        """Return the farthest of new, half way, a quarter ... that is not worse than old."""
         from scipy.special import xlogy
 
-        def gain(theta):
+        def gain(theta: np.ndarray) -> float:  # the M-step function sum V log P - lambda R
             return xlogy(counts, theta, dtype=np.float64).sum() - self.value((theta,), present)
 
         least, way = gain(old), new - old
@@ -169,7 +187,7 @@ class GraphSmoothness(Penalty):
 
 
 def roughness(theta: np.ndarray, graph: sp.csr_array) -> float:
-    """Tr(P' L P), Eq. 7: the sum over edges of weight times squared distance.
+    """Return Tr(P' L P), Eq. 7: the sum over edges of weight times squared distance.
 
     >>> roughness(np.eye(2), sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]])))
     2.0
@@ -180,9 +198,9 @@ def roughness(theta: np.ndarray, graph: sp.csr_array) -> float:
 
 
 def graph_weights(traces: np.ndarray, exponent: float, normalize: bool = False) -> np.ndarray:
-    """mu of Eq. 10 from T_t = Tr(P' L^t P), in the logarithm: traces may be 1e-300.
+    """Return mu of Eq. 10 from T_t = Tr(P' L^t P), by logarithms: traces may be 1e-300.
 
-    Where some traces are zero they share all the weight, which is the limit.
+    Graphs with a trace of zero share all the weight, which is the limit.
 
     >>> graph_weights(np.array([1.0, 1.0]), exponent=0.5)
     array([0.25, 0.25])
@@ -192,26 +210,27 @@ def graph_weights(traces: np.ndarray, exponent: float, normalize: bool = False) 
     from scipy.special import log_softmax
 
     with np.errstate(divide="ignore"):
-        score = np.log(traces) * (exponent / (exponent - 1))
+        score = np.log(traces) * (exponent / (exponent - 1))  # log alpha, up to a constant
     score = np.where(traces == 0, 0.0, -np.inf) if (traces == 0).any() else score
     log_weights = log_softmax(score) / exponent  # (10): mu = alpha^(1/lambda_2)
     return np.exp(log_softmax(log_weights) if normalize else log_weights)
 
 
-# -- the solve of Eq. 15 --------------------------------------------------------------------------
+# -- the linear system of Eq. 15 -------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _System:
-    """(Omega + L) X = B on the rows that the equations determine; pins are part of Omega and B."""
+    """(Omega + L) X = B on the rows that it determines; edges to pins are part of Omega and B."""
 
-    rows: np.ndarray  # which documents these are
+    rows: np.ndarray  # the numbers of these documents
     edges: sp.csr_array  # among them
-    to_pins: sp.csr_array
-    mass: np.ndarray
-    component: np.ndarray
+    to_pins: sp.csr_array  # edges to pinned documents
+    mass: np.ndarray  # diagonal of Omega
+    component: np.ndarray  # the connected component of each document
 
     def take(self, rows: np.ndarray) -> "_System":
+        """Return the system of some of the rows."""
         inner = self.edges[rows][:, rows]
         others = self.rows[rows], inner, self.to_pins[rows], self.mass[rows]
         return _System(*others, _components(inner))
@@ -227,11 +246,11 @@ def smooth(
     tol: float | None = None,
     n_threads: int = 1,
 ) -> np.ndarray:
-    """The solution of Eq. 15: a new array (documents, topics) in the precision of the counts.
+    """Return the solution of Eq. 15, a new array (documents, topics) as precise as the counts.
 
     Pinned rows are boundary conditions: with A = Omega + lambda L, free rows F and pinned rows P,
     Y_F = A_FF^-1 (V_F - A_FP old_P). Documents without an edge get the estimate of plain EM. A part
-    of the graph without mass and without pins keeps its old rows: any constant would do.
+    of the graph without mass and without pins keeps its old rows: there the system is singular.
     """
     pinned = np.zeros(len(counts), bool) if pinned is None else pinned
     new = row_normalize(counts.copy(), old, pinned)
@@ -243,8 +262,15 @@ def smooth(
     return new
 
 
-def _solution(system, counts, old, pinned, tol, n_threads):
-    """From the old rows on, until what is left for clipping and renormalizing is small enough."""
+def _solution(
+    system: _System,
+    counts: np.ndarray,
+    old: np.ndarray,
+    pinned: np.ndarray,
+    tol: float,
+    n_threads: int,
+) -> np.ndarray:
+    """Solve from the old rows, until what clipping and renormalizing correct is small enough."""
     solution = old[system.rows]
     for attempt in range(ATTEMPTS):
         goal = tol * 0.1**attempt
@@ -255,17 +281,18 @@ def _solution(system, counts, old, pinned, tol, n_threads):
     return solution
 
 
-def _warn(off):
+def _warn(off: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
     message = (
-        f"Mixtures smoothed over the graph were off by {off:.1e} before they were brought back to "
-        "sum one: the strength, or some weight of the graph, is extreme for these counts."
+        f"Mixtures smoothed over the graph were off by {off:.1e} before they were normalized to "
+        "sum 1: the strength, or some weight of the graph, is extreme for these counts."
     )
     warnings.warn(message, ConvergenceWarning, stacklevel=5)
 
 
-def _system(counts, edges, pinned):
+def _system(counts: np.ndarray, edges: sp.csr_array, pinned: np.ndarray) -> _System:
+    """Set up the system of the free documents that have an edge."""
     edges.eliminate_zeros()
     linked = np.flatnonzero((np.diff(edges.indptr) > 0) & ~pinned)
     inner = edges[linked]
@@ -273,24 +300,33 @@ def _system(counts, edges, pinned):
     inner = inner[:, linked]
     mass = counts.sum(axis=1, dtype=np.float64)[linked] + to_pins.sum(axis=1)
     system = _System(linked, inner, to_pins, mass, _components(inner))
-    grounded = np.bincount(system.component, mass)[system.component] > 0
-    return system if grounded.all() else system.take(np.flatnonzero(grounded))
+    # a component without any mass has a singular system
+    regular = np.bincount(system.component, mass)[system.component] > 0
+    return system if regular.all() else system.take(np.flatnonzero(regular))
 
 
-def _components(graph):
+def _components(graph: sp.csr_array) -> np.ndarray:
     from scipy.sparse.csgraph import connected_components
 
     return connected_components(graph, directed=False)[1].astype(np.uint32)
 
 
-def _solve(system, counts, pins, start, tol, n_threads):
-    """The solution from a start, in the counts' precision, and how far it is off the simplex."""
+def _solve(
+    system: _System,
+    counts: np.ndarray,
+    pins: np.ndarray,
+    start: np.ndarray,
+    tol: float,
+    n_threads: int,
+) -> tuple[np.ndarray, float]:
+    """Return the solution from a start, and how far it is off the simplex."""
     from coview.kernels.graph import conjugate_gradients
 
     arrays = *_arrays(system.edges), system.mass, system.component
     solution = np.empty_like(start)
 
-    def work(first):
+    def work(first: int) -> tuple[np.ndarray, float]:
+        """Solve for LANES topics: the columns of the right side are independent."""
         group = slice(first, min(first + LANES, start.shape[1]))
         width = group.stop - group.start
         right, x = np.zeros((2, len(start), LANES))
@@ -307,8 +343,8 @@ def _solve(system, counts, pins, start, tol, n_threads):
     return solution, max(np.abs(sums - 1).max(), -lowest)
 
 
-def _in_threads(function, items: Sequence, n_threads):
-    """Results in order. Even one thread is not the main one: there, Ctrl-C arrives as it should."""
+def _in_threads(function: Callable, items: Sequence, n_threads: int) -> Iterator:
+    """Yield results in order. Kernels never run in the main thread, where Ctrl-C must arrive."""
     pool = ThreadPoolExecutor(n_threads, thread_name_prefix="coview-graph")
     try:
         yield from pool.map(function, items)
@@ -316,7 +352,7 @@ def _in_threads(function, items: Sequence, n_threads):
         pool.shutdown(cancel_futures=True)
 
 
-def _arrays(graph):
-    """What the kernels take of a graph."""
+def _arrays(graph: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a graph as the arrays that the kernels take."""
     unsigned = graph.indptr.astype(np.uint64), graph.indices.astype(np.uint32)
     return *unsigned, np.array(graph.data, dtype=np.float64)

@@ -1,6 +1,7 @@
-r"""Agreement of similarities across views: the penalty of PairwiseCoPLSA (Jiang et al., 2012).
+r"""SimilarityAgreement: similarities of documents agree across views (Jiang et al., 2012).
 
-Two documents that are alike in the topics of one view are to be alike in those of another. With
+The penalty of PairwiseCoPLSA. Documents with similar mixtures in one view shall have similar
+mixtures in another. With
 p^v(.|d) the mixture of document d in view v,
 
     S^v_ij = exp(-sum_k (p^v(z_k|d_i) - p^v(z_k|d_j))^2 / sigma)                            (7)
@@ -20,17 +21,16 @@ times the weight of the view:
     step="paper"   p^v(z|d) ∝ n(d,z) - lam dR/dp p^v(z|d), negative entries cut off    (13, 17)
     step="safe"    towards p^v(z|d) (g + c) normalized,  g = n(d,z) / p^v(z|d) - lam dR/dp
 
-c >= 0 is the least constant of a document for which no entry is negative; where it is 0, this is
-(13). The direction ascends, since g'(target - p) = Var_p(g) / (E_p(g) + c) >= 0. Of the steps
-1, 1/2, 1/4, ..., one for all documents of the view, the first is taken that does not lower
+c >= 0 is the smallest constant of a document for which no entry is negative; where it is 0, this is
+(13). It is an ascent direction, since g'(target - p) = Var_p(g) / (E_p(g) + c) >= 0. Of the step
+sizes 1, 1/2, 1/4, ..., for all documents of the view, the first is taken that does not lower
 
     sum_{d,z} n(d,z) log p^v(z|d) - lam sum_w R_vw                                         (10)
 
-so that the objective never falls. "paper" promises nothing, and an entry once cut off never comes
-back.
+so that the objective never falls. With "paper" it may, and an entry once cut off stays 0.
 
-The E-step of a view sees nothing of the others, so that one sweep over all views before this cycle
-gives what the paper's E-steps within it give.
+The E-step (9) of a view does not depend on the other views, so one sweep over all views before this
+cycle gives the same as the paper's E-steps within it. Equation numbers are those of the paper.
 """
 
 from dataclasses import dataclass, field
@@ -41,17 +41,18 @@ import numpy as np
 
 from coview.em.penalties.base import Penalty
 from coview.em.simplex import limits
+from coview.params import check_choice
 
 MAX_HALVINGS = 30
 
 
 def n_all_pairs(n_docs: int) -> int:
-    """How many unordered pairs n_docs documents make."""
+    """Return the number of unordered pairs of n_docs documents."""
     return n_docs * (n_docs - 1) // 2
 
 
 def sample_pairs(n_docs: int, n_pairs: int, rng: np.random.Generator) -> np.ndarray:
-    """Different pairs i < j of documents, (pairs, 2), sorted; all pairs if n_pairs is that large.
+    """Draw distinct pairs i < j of documents, (pairs, 2), sorted; or all, if there are no more.
 
     Memory is linear in n_pairs, whatever the number of documents.
 
@@ -61,7 +62,7 @@ def sample_pairs(n_docs: int, n_pairs: int, rng: np.random.Generator) -> np.ndar
     total = n_all_pairs(n_docs)
     if 2 * n_pairs <= total:
         numbers = _distinct(total, n_pairs, rng)
-    else:  # there are few pairs, then: draw those to leave out, which keeps repetitions rare
+    else:  # draw the pairs to leave out instead, which keeps repetitions rare
         numbers = np.arange(total)
         numbers = np.delete(numbers, _distinct(total, max(total - n_pairs, 0), rng))
     # Pair number c joins two documents on a circle, c // n_docs + 1 places apart. Each pair has one
@@ -71,7 +72,7 @@ def sample_pairs(n_docs: int, n_pairs: int, rng: np.random.Generator) -> np.ndar
 
 
 def all_pairs_fraction(n_docs: int, fraction: float, rng: np.random.Generator) -> np.ndarray:
-    """A fraction of all pairs (the paper's 5 %), at least one: quadratic in the documents.
+    """Draw a fraction of all pairs (the paper's 5 %), at least one: quadratic in the documents.
 
     >>> len(all_pairs_fraction(100, 0.05, np.random.default_rng(0)))
     248
@@ -80,10 +81,10 @@ def all_pairs_fraction(n_docs: int, fraction: float, rng: np.random.Generator) -
 
 
 def _distinct(total: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """`size` different numbers below total, which should be twice as large or more."""
+    """Draw `size` distinct numbers below total, which should be at least twice as large."""
     numbers = np.empty(0, np.int64)
     while len(numbers) < size:
-        # never more than are missing: what is drawn is kept, so every set is equally likely
+        # never more than are missing, so that all are kept and every set is equally likely
         drawn = rng.integers(total, size=size - len(numbers))
         numbers = np.sort(np.concatenate([numbers, drawn]))
         numbers = numbers[np.diff(numbers, prepend=-1) > 0]  # np.unique may hash, far slower
@@ -91,7 +92,7 @@ def _distinct(total: int, size: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _sorted_pairs(pairs: np.ndarray) -> np.ndarray:
-    """Pairs as (pairs, 2) with i < j, by i and then by j."""
+    """Return pairs as (pairs, 2) with i < j, sorted by i and then by j."""
     pairs = np.asarray(pairs, np.int64).reshape(-1, 2)
     i, j = pairs.min(axis=1), pairs.max(axis=1)
     if (i < 0).any() or (i == j).any():
@@ -117,30 +118,29 @@ class SimilarityAgreement(Penalty):
         n_all_pairs(n_docs) / len(pairs); nothing here rescales it.
     bandwidth : float
         The paper's sigma. A squared distance of two mixtures is at most 2.
-    step : {"safe", "paper"}
-        A step that never lowers the objective, or Eq. 13 as printed.
+    step : {"paper", "safe"}
+        Eq. 13 as printed, or a step that never lowers the objective.
     reach : float
-        How far a document goes to its target in the safe step if the target needed c > 0. At 1 a
-        share becomes 0 there, for good in a document without counts for it, and the
-        whole view has to halve its step in one with counts. Any value in (0, 1] ascends.
+        How far a document goes towards its target in the safe step if the target needed c > 0. At 1
+        a share becomes 0: for good in a document without counts for it, while one with counts makes
+        the whole view halve its step. Any value in (0, 1] ascends.
     """
 
     pairs: np.ndarray = field(repr=False)
     strength: float
     bandwidth: float = 1.0
-    step: Literal["safe", "paper"] = "safe"
+    step: Literal["paper", "safe"] = "safe"
     reach: float = 1.0
     monotone: bool = field(init=False)
     row_local = False
 
-    def __post_init__(self):
-        if self.step not in ("safe", "paper"):
-            raise ValueError(f"step must be 'safe' or 'paper', not {self.step!r}.")
+    def __post_init__(self) -> None:
+        check_choice("step", self.step, ["paper", "safe"])
         object.__setattr__(self, "pairs", _sorted_pairs(self.pairs))
         object.__setattr__(self, "monotone", self.step == "safe")
 
     def value(self, thetas: tuple[np.ndarray, ...], present: np.ndarray) -> float:
-        """The penalty at these mixtures, one for each view."""
+        """Return the penalty (6, 15) at these mixtures, one for each view."""
         from coview.kernels.pairs import disagreement
 
         if not self._couples(thetas, present):
@@ -150,7 +150,7 @@ class SimilarityAgreement(Penalty):
     def gradient(
         self, thetas: tuple[np.ndarray, ...], present: np.ndarray, view: int
     ) -> np.ndarray:
-        """The derivative of `value` by the mixtures of one view, (documents, topics)."""
+        """Return the derivative (14) of `value` by one view's mixtures, (documents, topics)."""
         theta = np.ascontiguousarray(thetas[view], np.float64)
         if not self._couples(thetas, present):
             return np.zeros_like(theta)
@@ -163,7 +163,7 @@ class SimilarityAgreement(Penalty):
         present: np.ndarray,
         pinned: np.ndarray | None,
     ) -> tuple[np.ndarray, ...]:
-        """New mixtures, written over the counts; where a view is absent they stay as they are."""
+        """Return new mixtures, written over the counts; those of absent views stay as they are."""
         if not self._couples(thetas, present):
             return super().m_step(counts, thetas, present, pinned)
         sims = self._similarities(thetas, present)
@@ -172,8 +172,8 @@ class SimilarityAgreement(Penalty):
             self._move(v, sims, into, theta, present[:, v], pinned)
         return counts
 
-    def _couples(self, thetas, present) -> bool:
-        """Whether there is anything to couple; if not, the step is that of plain EM."""
+    def _couples(self, thetas: tuple[np.ndarray, ...], present: np.ndarray) -> bool:
+        """Return whether there is anything to couple; if not, the step is that of plain EM."""
         n_docs, n_views = present.shape
         if len(thetas) != n_views:
             raise ValueError(f"{n_views} views need a mixture each, found {len(thetas)}.")
@@ -181,22 +181,37 @@ class SimilarityAgreement(Penalty):
             raise ValueError(f"A pair has document {self.pairs.max()}, but there are {n_docs}.")
         return self.strength != 0.0 and n_views > 1 and len(self.pairs) > 0
 
-    def _move(self, v, sims, counts, theta, has_view, pinned) -> None:
-        """The step of view v: new mixtures over its counts, their similarities into sims."""
-        from coview.kernels.pairs import blend, literal_target, safe_target, similarities
+    def _move(
+        self,
+        v: int,
+        sims: np.ndarray,
+        counts: np.ndarray,
+        theta: np.ndarray,
+        has_view: np.ndarray,
+        pinned: np.ndarray | None,
+    ) -> None:
+        """Take the step of view v: write mixtures over its counts, similarities into sims."""
+        from coview.kernels.pairs import blend, paper_target, safe_target, similarities
 
-        target, share = self._slope(sims, v, theta), 1.0
+        target, share = self._slope(sims, v, theta), 1.0  # the gradient becomes the target in place
         keep = ~has_view if pinned is None else pinned | ~has_view
         if self.step == "paper":
-            literal_target(counts, theta, keep, target)
+            paper_target(counts, theta, keep, target)  # (13, 17)
             similarities(self.pairs, target, has_view, self.bandwidth, sims[v])
         else:
             safe_target(counts, theta, keep, self.reach, target)
             share = self._search(v, sims, counts, theta, target)
         blend(theta, target, share, limits(counts.dtype).tiny, counts)
 
-    def _search(self, v, sims, counts, theta, target) -> float:
-        """The first share of the way that does not lower (10); 0 if there is none."""
+    def _search(
+        self,
+        v: int,
+        sims: np.ndarray,
+        counts: np.ndarray,
+        theta: np.ndarray,
+        target: np.ndarray,
+    ) -> float:
+        """Return the first step size that does not lower (10); 0 if there is none."""
         from coview.kernels.pairs import directions, disagreement_growth, expected_log_growth
 
         way, moved = np.empty((3, len(self.pairs))), np.empty(len(self.pairs))
@@ -204,7 +219,7 @@ class SimilarityAgreement(Penalty):
         for halving in range(MAX_HALVINGS + 1):
             share = 0.5**halving
             growth = expected_log_growth(counts, theta, target, share)
-            if growth > -np.inf:
+            if growth > -np.inf:  # otherwise a share with counts would become 0
                 rise = disagreement_growth(sims, v, way, share, self.bandwidth, moved)
                 growth -= self.strength * rise
             if growth >= 0.0:
@@ -212,8 +227,8 @@ class SimilarityAgreement(Penalty):
                 return share
         return 0.0
 
-    def _similarities(self, thetas, present) -> np.ndarray:
-        """S of each view on the pairs, (views, pairs)."""
+    def _similarities(self, thetas: tuple[np.ndarray, ...], present: np.ndarray) -> np.ndarray:
+        """Return S (7) of each view on the pairs, (views, pairs)."""
         from coview.kernels.pairs import similarities
 
         out = np.empty((len(thetas), len(self.pairs)))
@@ -222,18 +237,18 @@ class SimilarityAgreement(Penalty):
             similarities(self.pairs, theta, present[:, v], self.bandwidth, out[v])
         return out
 
-    def _slope(self, sims, v, theta) -> np.ndarray:
-        """lam dR/dp of view v, (documents, topics)."""
+    def _slope(self, sims: np.ndarray, v: int, theta: np.ndarray) -> np.ndarray:
+        """Return lam dR/dp (14) of view v, (documents, topics)."""
         from coview.kernels.pairs import gather, pulls
 
         pull, out = np.empty(len(self.pairs)), np.empty_like(theta)
-        pulls(sims, v, -8.0 / self.bandwidth * self.strength, pull)  # Eq. 14
+        pulls(sims, v, -8.0 / self.bandwidth * self.strength, pull)  # (14)
         gather(*self._incidence, pull, theta, out)
         return out
 
     @cached_property
     def _incidence(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """indptr, other documents and numbers of the pairs of each document, for `gather`."""
+        """The pairs of each document (indptr, other documents, numbers of pairs) for `gather`."""
         docs, others = self.pairs.T.ravel(), self.pairs[:, ::-1].T.ravel()
         order = np.argsort(docs, kind="stable")
         indptr = np.searchsorted(docs[order], np.arange(self.pairs.max() + 2))
