@@ -274,7 +274,7 @@ class BaseViewsModel(
                 f"The model given as init knows the views {', '.join(known)}, the data have "
                 f"{', '.join(views.names)}: give its doc_topic_ or labels_ instead."
             )
-        start = mixture_start("model", self.init._mixtures(views.select(*names)), data)
+        start = mixture_start("model", self.init.fold_in(views.select(*names)).doc_topic, data)
         p_w_z = tuple(known.get(n, p) for n, p in zip(data.names, start.p_w_z, strict=True))
         return replace(start, p_w_z=p_w_z)
 

@@ -118,19 +118,13 @@ def _applied(path, source: Source) -> tuple[Any, list[str], np.ndarray, np.ndarr
     for views in source.new_documents(inner):
         names = range(len(ids), len(ids) + len(views)) if views.ids is None else views.ids
         ids += map(str, names)
-        mixtures.append(fitted.predict_proba(views))
-        labels.append(_labels(fitted, mixtures[-1]))
-        known.append(~inner._new_data(views).empty)
+        found = inner.fold_in(views)
+        mixtures.append(found.doc_topic)
+        labels.append(fitted.classes_[found.labels] if fitted is not inner else found.labels)
+        known.append(~found.empty)
     if not ids:
         raise ValueError(f"There are no documents in {source.data}.")
     return fitted, ids, *map(np.concatenate, (mixtures, labels, known))
-
-
-def _labels(fitted: Any, mixtures: np.ndarray) -> np.ndarray:
-    """What `predict` would say of these mixtures, without folding in twice."""
-    inner = topic_model(fitted)
-    topics = inner._assign(mixtures)
-    return fitted.classes_[topics] if hasattr(fitted, "classes_") else topics
 
 
 def _plain(label: Any) -> Any:

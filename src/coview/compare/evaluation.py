@@ -14,7 +14,6 @@ from coview.metrics import topic_coherence, topic_diversity, view_agreement
 from coview.models import topic_model
 from coview.views.checks import check_labels
 from coview.views.container import Views
-from coview.views.vocabulary import match_features
 
 
 def evaluate(model: Any, views: Views, labels: Any = None, *, top: int = 10) -> dict[str, Any]:
@@ -106,14 +105,7 @@ def _agreement(model, views) -> dict[str, Mapping[str, float]]:
 
 def _quality(model, views, name, top) -> dict[str, float]:
     p_w_z = model.components_[name]
-    matrix = match_features(
-        views[name],
-        views.features[name],
-        model.feature_names_[name],
-        name,
-        width=p_w_z.shape[1],
-        owner=type(model).__name__,
-    )
+    matrix = model.as_views(views.select(name))[name]
     has = np.flatnonzero(views.present[:, views.names.index(name)])
     if not len(has):
         return {"diversity": topic_diversity(p_w_z, top=top)}

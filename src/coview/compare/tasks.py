@@ -275,11 +275,8 @@ def _training_mixtures(model, train, which):
 
 def _joint(model, test):
     """The mixture of each view, all views of a document folded in together."""
-    problem, data = model._fold_in(model._new_data(test), model.components_)
-    return {
-        name: np.asarray(problem.mixtures[slot], float)
-        for name, slot in zip(data.names, problem.slots, strict=True)
-    }
+    mixtures = model.fold_in(test).view_doc_topic
+    return {name: np.asarray(theta, float) for name, theta in mixtures.items()}
 
 
 def _posteriors(learned, found, train):
