@@ -165,7 +165,9 @@ class NewDocumentsMixin(TransformerMixin):
     def _read_views(self, X: Any) -> Views:
         if isinstance(X, Views):
             return X
-        if len(self.view_names_) == 1 and (not isinstance(X, Mapping | list | tuple) or _is_rows(X)):
+        if len(self.view_names_) == 1 and (
+            not isinstance(X, Mapping | list | tuple) or _is_rows(X)
+        ):
             return Views({self.view_names_[0]: X})
         return self.read(X) if is_raw(X) else Views(X)
 
@@ -187,9 +189,7 @@ class NewDocumentsMixin(TransformerMixin):
         with ThreadRunner(self.n_jobs) as run:
             return fold_in(problem, run, FOLD_IN_ITERATIONS, FOLD_IN_TOLERANCE), data
 
-    def _fold_in_topics(
-        self, components: Mapping[str, np.ndarray], data: Prepared
-    ) -> list[Topics]:
+    def _fold_in_topics(self, components: Mapping[str, np.ndarray], data: Prepared) -> list[Topics]:
         return [Topics.from_rows(components[n], data.dtype) for n in data.names]
 
     def _fold_in_problem(self, data: Prepared, emissions: Any, start: Start) -> Problem:

@@ -61,7 +61,7 @@ def similarity(
     if metric == "correlation":
         means = (queries.mean(axis=0), gallery.mean(axis=0)) if center is None else center
         queries, gallery = queries - means[0], gallery - means[1]
-    return _unit(queries) @ _unit(gallery).T
+    return unit_rows(queries) @ unit_rows(gallery).T
 
 
 def match_ranks(scores: np.ndarray) -> np.ndarray:
@@ -106,7 +106,8 @@ def _floats(rows: Any) -> np.ndarray:
     return rows if rows.dtype.kind == "f" else rows.astype(np.float64)
 
 
-def _unit(rows):
+def unit_rows(rows: np.ndarray) -> np.ndarray:
+    """Scale rows to length 1; a row of zeros stays one."""
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
 
