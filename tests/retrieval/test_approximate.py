@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from coview.retrieval import approximate
-from coview.retrieval import exact
+from coview.retrieval import approximate, exact
 from coview.retrieval.similarity import METRICS, prepare_queries
 
 
@@ -25,7 +24,9 @@ def built(metric, gallery, n_jobs=None, seed=0):
     queries = clustered(np.random.default_rng(2), 50)
     prepared = prepare_queries(metric, queries, queries.mean(axis=0), gallery.mean(axis=0))
     rows = np.arange(len(gallery))
-    made, order = approximate.build_lists(gallery, rows, prepared.form, prepared.center, seed, n_jobs)
+    made, order = approximate.build_lists(
+        gallery, rows, prepared.form, prepared.center, seed, n_jobs
+    )
     return made, gallery[order], order, prepared
 
 

@@ -168,7 +168,7 @@ def _read_lists(tensors: dict[str, np.ndarray], vectors: np.ndarray) -> Inverted
     return InvertedLists(centers, ends)
 
 
-def _check(holds: bool, what: str) -> None:
+def _check(holds: bool | np.bool, what: str) -> None:
     """Refuse arrays that do not fit together: the kernels do not check bounds."""
     if not holds:
         raise ValueError(f"its {what} do not fit the rest")
