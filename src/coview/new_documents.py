@@ -128,7 +128,7 @@ class NewDocumentsMixin(TransformerMixin):
     def fold_in(self, X: Any) -> FoldedIn:
         """Fold documents in: return mixtures, topics, and which documents are empty, in one call.
 
-        Unlike `transform` this returns arrays whatever `set_output` asks for.
+        Unlike `transform` this returns arrays whatever the setting of `set_output`.
 
         Parameters
         ----------

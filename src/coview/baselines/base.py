@@ -93,6 +93,31 @@ class Clusterer(ClusterMixin, ViewsEstimator):
         raise NotImplementedError
 
 
+class InductiveClusterer(Clusterer):
+    """Base of the clusterers that also assign new documents.
+
+    A subclass implements `_predict(views)` besides `_fit`.
+    """
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the cluster of each document, from the views it has.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            Any subset of the fitted views.
+
+        Returns
+        -------
+        ndarray of int of shape (documents,)
+            -1 for documents that lack the view, if the clustering is of one view.
+        """
+        return self._predict(self._known_views(X))
+
+    def _predict(self, views: Views) -> np.ndarray:
+        raise NotImplementedError
+
+
 class Classifier(ClassifierMixin, ViewsEstimator):
     """Base of the classifiers.
 

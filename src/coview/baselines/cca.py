@@ -44,7 +44,12 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from coview.baselines.base import Classifier, Clusterer, require_documents, require_several_views
+from coview.baselines.base import (
+    Classifier,
+    InductiveClusterer,
+    require_documents,
+    require_several_views,
+)
 from coview.baselines.features import Features
 from coview.baselines.kmeans import best_kmeans
 from coview.params import check_choice, check_int, check_real
@@ -53,7 +58,7 @@ from coview.views.container import Views
 # -- clustering ------------------------------------------------------------------------------------
 
 
-class CCAClustering(Clusterer):
+class CCAClustering(InductiveClusterer):
     """k-means in the space of the canonical correlations of the views.
 
     Parameters
@@ -139,19 +144,7 @@ class CCAClustering(Clusterer):
             "embedding_": embedding,
         }
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster with the nearest center, from the views each document has.
-
-        Parameters
-        ----------
-        X : as in `fit`
-            Any subset of the fitted views.
-
-        Returns
-        -------
-        ndarray of int of shape (documents,)
-        """
-        views = self._known_views(X)
+    def _predict(self, views: Views) -> np.ndarray:
         return self.estimator_.predict(self.space_.project(views, type(self).__name__))
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coview.baselines.base import Clusterer
+from coview.baselines.base import InductiveClusterer
 from coview.baselines.features import Features
 from coview.params import check_choice, check_int
 from coview.views.checks import check_known
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sklearn.cluster import KMeans
 
 
-class KMeansViews(Clusterer):
+class KMeansViews(InductiveClusterer):
     """k-means of one view, or of all views side by side.
 
     Parameters
@@ -94,19 +94,7 @@ class KMeansViews(Clusterer):
             "inertia_": model.inertia_,
         }
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster with the nearest center; -1 for documents that lack the `view`.
-
-        Parameters
-        ----------
-        X : as in `fit`
-            Any subset of the fitted views.
-
-        Returns
-        -------
-        ndarray of int of shape (documents,)
-        """
-        views = self._known_views(X)
+    def _predict(self, views: Views) -> np.ndarray:
         points = self.features_.side_by_side(self._own(views), type(self).__name__)
         return np.where(self._has(views), self.estimator_.predict(points), -1)
 

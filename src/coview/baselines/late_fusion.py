@@ -44,7 +44,7 @@ from typing import Any
 import numpy as np
 from scipy.special import rel_entr
 
-from coview.baselines.base import Clusterer, require_documents
+from coview.baselines.base import Clusterer, InductiveClusterer, require_documents
 from coview.baselines.features import Features
 from coview.baselines.kmeans import best_kmeans
 from coview.models.link_plsa import LinkPLSA
@@ -55,7 +55,7 @@ from coview.views.container import Views
 # -- Fusion-LM: a latent model of the clusterings --------------------------------------------------
 
 
-class FusionLM(Clusterer):
+class FusionLM(InductiveClusterer):
     """PLSA of each view, and a latent model of how the views' clusters go together.
 
     Parameters
@@ -134,19 +134,7 @@ class FusionLM(Clusterer):
         common = {"max_iter": self.max_iter, "random_state": seed, "n_jobs": self.n_jobs}
         return cls(self.n_components, **common, **params)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each document, from the views it has.
-
-        Parameters
-        ----------
-        X : as in `fit`
-            Any subset of the fitted views.
-
-        Returns
-        -------
-        ndarray of int of shape (documents,)
-        """
-        views = self._known_views(X)
+    def _predict(self, views: Views) -> np.ndarray:
         posteriors = {}
         for name, has in zip(views.names, views.present.T, strict=True):
             rows = np.flatnonzero(has)

@@ -21,9 +21,8 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
-from coview.baselines.base import Clusterer, class_codes, require_documents
+from coview.baselines.base import InductiveClusterer, class_codes, require_documents
 from coview.baselines.features import Features
 from coview.metrics import adjusted_rand, clustering_accuracy
 from coview.params import check_choice
@@ -34,7 +33,7 @@ from coview.views.vocabulary import match_views
 SILHOUETTE_DOCUMENTS = 2_000  # of more a sample is drawn, since all pairs are compared
 
 
-class OneView(Clusterer):
+class OneView(InductiveClusterer):
     """An estimator of one matrix, on one of several views.
 
     Parameters
@@ -76,19 +75,8 @@ class OneView(Clusterer):
         labels[has] = model.labels_
         return {"estimator_": model, "labels_": labels}
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each document; -1 for documents that lack the view.
-
-        Parameters
-        ----------
-        X : as in `fit`
-            Any subset of the fitted views.
-
-        Returns
-        -------
-        ndarray of int of shape (documents,)
-        """
-        own, has = self._own(self._known_views(X))
+    def _predict(self, views: Views) -> np.ndarray:
+        own, has = self._own(views)
         labels = np.full(own.n_docs, -1)
         if len(has):
             labels[has] = self.estimator_.predict(own[has])
@@ -106,7 +94,7 @@ class OneView(Clusterer):
         return own, np.flatnonzero(own.present[:, 0])
 
 
-class Concatenated(Clusterer):
+class Concatenated(InductiveClusterer):
     """An estimator of one matrix, on all views side by side.
 
     The columns keep their values, so a view with larger sums has a larger weight, as in the
@@ -153,27 +141,16 @@ class Concatenated(Clusterer):
             "features_": views.features,
         }
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each document; a view that is not given counts as empty.
-
-        Parameters
-        ----------
-        X : as in `fit`
-            Any subset of the fitted views.
-
-        Returns
-        -------
-        ndarray of int of shape (documents,)
-        """
+    def _predict(self, views: Views) -> np.ndarray:
         owner = type(self).__name__
-        views = match_views(self._known_views(X), self.features_, self.widths_, owner)
+        views = match_views(views, self.features_, self.widths_, owner)
         absent = [n for n in self.view_names_ if n not in views.names]
         empty = {n: np.zeros((views.n_docs, self.widths_[n])) for n in absent}
         whole = Views({**views.matrices, **empty}).select(*self.view_names_)
         return self.estimator_.predict(whole.concat())
 
 
-class BestView(Clusterer):
+class BestView(InductiveClusterer):
     """An estimator of one matrix on every view, of which the best is kept.
 
     Parameters
@@ -261,20 +238,8 @@ class BestView(Clusterer):
         """Fit, and return `labels_`."""
         return self.fit(X, y).labels_
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each document in the best view; -1 if it lacks the view.
-
-        Parameters
-        ----------
-        X : as in `fit`
-            Any subset of the fitted views.
-
-        Returns
-        -------
-        ndarray of int of shape (documents,)
-        """
-        check_is_fitted(self)
-        return self.models_[self.best_view_].predict(self._known_views(X))
+    def _predict(self, views: Views) -> np.ndarray:
+        return self.models_[self.best_view_].predict(views)
 
     def _oracle_scores(self, labels: dict[str, np.ndarray], y: Any) -> dict[str, float]:
         if y is None:

@@ -1,7 +1,7 @@
 """Measures of a clustering against classes.
 
-Every document needs a class and a cluster; leave out documents that lack one. A value that stands
-for "missing" would count as one more class.
+All of them take `labels_true`, the classes, and `labels_pred`, the clusters, of the same documents.
+Leave out documents that lack one: a value that stands for "missing" would count as one more class.
 """
 
 from typing import Any
@@ -58,15 +58,10 @@ def normalized_mutual_info(labels_true: Any, labels_pred: Any, *, normalizer: st
 
 
 def nmi_max(labels_true: Any, labels_pred: Any) -> float:
-    """Return the mutual information over the larger entropy (Jiang et al., 2012; Wang et al., 2017).
+    """Return the mutual information over the larger entropy.
 
-    Parameters
-    ----------
-    labels_true, labels_pred : array-like of shape (documents,)
-        Classes and clusters.
+    This is the measure of Jiang et al. (2012) and Wang et al. (2017).
 
-    Examples
-    --------
     >>> round(nmi_max([0, 0, 1, 1], [0, 1, 2, 3]), 3)
     0.5
     """
@@ -76,13 +71,6 @@ def nmi_max(labels_true: Any, labels_pred: Any) -> float:
 def nmi_mean(labels_true: Any, labels_pred: Any) -> float:
     """Return the mutual information over the mean entropy (Zhuang et al., 2012, Eq. 20).
 
-    Parameters
-    ----------
-    labels_true, labels_pred : array-like of shape (documents,)
-        Classes and clusters.
-
-    Examples
-    --------
     >>> round(nmi_mean([0, 0, 1, 1], [0, 1, 2, 3]), 3)
     0.667
     """
@@ -94,13 +82,6 @@ def purity(labels_true: Any, labels_pred: Any) -> float:
 
     This is the micro-averaged precision.
 
-    Parameters
-    ----------
-    labels_true, labels_pred : array-like of shape (documents,)
-        Classes and clusters.
-
-    Examples
-    --------
     >>> purity([0, 0, 1, 1], [5, 5, 5, 2])
     0.75
     """
@@ -114,13 +95,6 @@ def pairwise_f(labels_true: Any, labels_pred: Any) -> float:
     Precision is the share of the pairs in one cluster that are in one class; recall the share of
     the pairs in one class that are in one cluster. 0 if no pair is together in both.
 
-    Parameters
-    ----------
-    labels_true, labels_pred : array-like of shape (documents,)
-        Classes and clusters.
-
-    Examples
-    --------
     >>> pairwise_f([0, 0, 1, 1], [5, 5, 5, 2])
     0.4
     """
@@ -133,13 +107,6 @@ def pairwise_f(labels_true: Any, labels_pred: Any) -> float:
 def adjusted_rand(labels_true: Any, labels_pred: Any) -> float:
     """Return the Rand index corrected for chance: 0 on average for random labels, at most 1.
 
-    Parameters
-    ----------
-    labels_true, labels_pred : array-like of shape (documents,)
-        Classes and clusters.
-
-    Examples
-    --------
     >>> adjusted_rand([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
     """

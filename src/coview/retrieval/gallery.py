@@ -99,8 +99,8 @@ def new_gallery(model: Any, in_view: ViewOrAll, views: Any, space: ComparisonSpa
     aligned = model.as_views(given)
     positions = np.flatnonzero(known_counts(model, aligned) > 0)
     if not len(positions):
-        who = f"{_none_has(in_view, 'document')} with a term that the model knows"
-        raise ValueError(f"There is nothing to search: {who}.")
+        reason = f"{_none_has(in_view, 'document')} with a term that the model knows"
+        raise ValueError(f"There is nothing to search: {reason}.")
     width = model.doc_topic_.shape[1]
     mixtures = np.empty((len(positions), width), model.doc_topic_.dtype)
     for begin in range(0, len(positions), FOLD_IN):
