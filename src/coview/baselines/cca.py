@@ -389,8 +389,7 @@ class SCM(Classifier):
 
         Parameters
         ----------
-        X : as in `fit`
-            Any subset of the fitted views.
+        X : as in `predict_proba`
 
         Returns
         -------
@@ -406,8 +405,7 @@ class SCM(Classifier):
 
         Parameters
         ----------
-        X : as in `fit`
-            Any subset of the fitted views.
+        X : as in `predict_proba`
 
         Returns
         -------
