@@ -352,7 +352,7 @@ class BaseViewsModel(
             )
         check_same_topics(len(next(iter(known.values()))), self.n_components)
         names = [n for n in views.names if n in known]
-        return model_start(self.init._mixtures(views.select(*names)), known, data)
+        return model_start(self.init.fold_in(views.select(*names)).doc_topic, known, data)
 
     def _keep(
         self, best: EMRun, data: Prepared, views: Views, learned: dict[str, Any], seed: int

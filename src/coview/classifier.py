@@ -1,32 +1,43 @@
-"""TopicClassifier: any model of this package as a semi-supervised classifier."""
+"""`TopicClassifier`: any model of this package as a semi-supervised classifier."""
 
-from typing import Any
+import os
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from coview.views.container import Views
 
 
 class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier whose classes are the topics of a model.
 
-    Labeled documents are pinned to the topic of their class and teach the topics what
-    the class looks like in each view; unlabeled ones are placed by EM and help in that.
+    The mixtures of labeled documents are fixed on the topic of their class; those of unlabeled
+    documents are estimated by EM. So both kinds of documents contribute to the topics.
 
     Parameters
     ----------
-    estimator : model of this package
-        Its `n_components` is set to the number of classes.
+    estimator : model of this package, not fitted
+        A model such as ``LinkPLSA(random_state=0)``. `fit` clones it and sets its `n_components`
+        to the number of classes; the one given is not changed.
     unlabeled : int or None, default=-1
-        Number that stands for an unlabeled document, besides None and NaN. None if it is a class.
+        Number that stands for an unlabeled document, besides None and NaN. With None every number
+        is a class.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    estimator_ : the fitted model; topic k is class classes_[k]
+        The classes, sorted.
+    estimator_ : model
+        The fitted model; topic k is class ``classes_[k]``.
     labels_ : ndarray of shape (documents,)
-        The class of each training document, given or found.
+        The class of each training document, given or predicted.
+    n_features_in_ : int
+        Terms of all views together.
 
     Examples
     --------
@@ -46,14 +57,14 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.unlabeled = unlabeled
 
-    def fit(self, X, y, *, checkpoint=None):
+    def fit(self, X: Any, y: Any, *, checkpoint: Any = None) -> Self:
         """Fit on labeled and unlabeled documents.
 
         Parameters
         ----------
         X : as in the model's `fit`
         y : array-like of shape (documents,)
-            Class labels of any type; None, NaN and -1 (see `unlabeled`) stand for unlabeled.
+            Class labels of any type; None, NaN and -1 (see `unlabeled`) mean unlabeled.
         checkpoint : path or Checkpoint, optional
             As in the model's `fit`.
 
@@ -61,14 +72,14 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        y = _targets(y)
-        known = ~_unlabeled(y, self.unlabeled)
+        y = _check_targets(y)
+        known = ~_is_unlabeled(y, self.unlabeled)
         if not known.any():
             raise ValueError(
                 "Input y contains NaN, None or the unlabeled marker only: give the class of at "
                 "least one document."
             )
-        classes, numbers = np.unique(_plain(y[known]), return_inverse=True)
+        classes, numbers = np.unique(_check_classes(y[known]), return_inverse=True)
         topics = np.full(len(y), -1)
         topics[known] = numbers
         self.estimator_ = clone(self.estimator).set_params(n_components=len(classes))
@@ -78,39 +89,56 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.n_features_in_ = self.estimator_.n_features_in_
         return self
 
-    def predict_proba(self, X) -> np.ndarray:
-        """Probability of each class, in the order of `classes_`."""
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each class, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : as in the model's `transform`
+
+        Returns
+        -------
+        ndarray of shape (documents, n_classes)
+        """
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
-    def predict(self, X) -> np.ndarray:
-        """The class of each document."""
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each document.
+
+        Parameters
+        ----------
+        X : as in the model's `transform`
+
+        Returns
+        -------
+        ndarray of shape (documents,)
+        """
         check_is_fitted(self)
         return self.classes_[self.estimator_.predict(X)]
 
-    def read(self, raw) -> Any:
-        """Raw documents as views of the model: see the model's own `read`."""
+    def read(self, raw: Mapping[str, Any]) -> Views:
+        """Read raw documents as views of the model: see the model's own `read`."""
         check_is_fitted(self)
         return self.estimator_.read(raw)
 
-    def save(self, path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier to one file, without pickle; `coview.load` reads it."""
         from coview.io import save
 
         save(self, path)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        inner = getattr(self.estimator, "__sklearn_tags__", lambda: None)()
-        if inner is not None:
-            tags.input_tags = inner.input_tags
-        # multinomial topics cannot separate blobs of points, as naive Bayes cannot
+        if isinstance(self.estimator, BaseEstimator):
+            tags.input_tags = get_tags(self.estimator).input_tags
+        # multinomial topics, like naive Bayes, cannot separate blobs of points
         tags.classifier_tags.poor_score = True
         return tags
 
 
-def _targets(y):
-    """y as a one-dimensional array; lists that mix labels and None stay as they are."""
+def _check_targets(y: Any) -> np.ndarray:
+    """Return y as a one-dimensional array; of objects if it mixes labels and None."""
     if y is None:
         raise ValueError(
             "TopicClassifier requires y to be passed, but the target y is None: "
@@ -124,7 +152,8 @@ def _targets(y):
     return y
 
 
-def _unlabeled(y, marker):
+def _is_unlabeled(y: np.ndarray, marker: int | None) -> np.ndarray:
+    """Return which labels are None, NaN or the marker."""
     if y.dtype.kind == "O":
         return np.array([_is_missing(label, marker) for label in y], bool)
     missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), bool)
@@ -133,15 +162,15 @@ def _unlabeled(y, marker):
     return missing
 
 
-def _is_missing(label, marker):
+def _is_missing(label: Any, marker: int | None) -> bool:
     if label is None or (isinstance(label, float) and np.isnan(label)):
         return True
     number = isinstance(label, int | float | np.number) and not isinstance(label, bool)
     return number and marker is not None and label == marker
 
 
-def _plain(labels):
-    """Labels in the narrowest type, so that an object array of strings becomes one of strings."""
+def _check_classes(labels: np.ndarray) -> np.ndarray:
+    """Return labels in the narrowest type: objects that are all texts become an array of texts."""
     labels = np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
     check_classification_targets(labels)
     return labels

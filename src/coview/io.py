@@ -1,8 +1,8 @@
-"""Model files: one sealed file (`coview.store`) holds everything a fitted model knows.
+"""Model files: save a fitted model to one sealed file (`coview.store`), and load it.
 
 Parameters, fitted attributes, the trace, the names of the features and the recipes of the views
-are written as JSON and plain arrays, and read back into classes of a fixed list. There is no pickle
-anywhere. A loaded model gives the same bits as the one that was saved.
+are written as JSON and plain arrays, and read back into classes of a fixed list. Pickle is never
+used. A loaded model gives the same bits as the one that was saved.
 
     model.save("news.coview")
     model = coview.load("news.coview")
@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any
@@ -22,48 +23,54 @@ import numpy as np
 from coview.em.trace import Trace
 from coview.models import MODEL_NAMES
 from coview.reading.recipes import Recipe, recipe_class
-from coview.store import DamagedFile, pack_texts, read_header, read_sealed, renamed, unpack_texts
-from coview.store import write_sealed as _write_sealed
+from coview.store import (
+    DamagedFile,
+    pack_texts,
+    read_header,
+    read_sealed,
+    renamed,
+    unpack_texts,
+    write_sealed,
+)
 from coview.views.checks import DataWarning
 from coview.wording import plural
 
 KIND = "model"
 _CLASSES = {name: f"coview.models.{module}" for module, name in MODEL_NAMES.values()}
 _CLASSES["TopicClassifier"] = "coview.classifier"
-# what early files of format 1 call otherwise, old: new
+# names that differ in early files of format 1, {old: new}
 _OLD_NAMES = {"model": "estimator", "model_": "estimator_", "topic_centres_": "topic_centers_"}
 _OLD_NAMES |= {"unlabelled": "unlabeled"}
-_NUMBERS = "biuf"
+_NUMBERS = "biuf"  # kinds of NumPy types that are written as tensors
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
-_KINDS = ("float", "tuple", "dict", "array", "texts", "trace", "recipe", "model")
-_PRIVATE = ("_n_features_out",)
+_PRIVATE = ("_n_features_out",)  # fitted attributes in spite of their names
 
 
 class _NotData(TypeError):
-    """A value that is code, or a whole training set: not for a file."""
+    """A value that is not plain data, such as code or a whole training set."""
 
 
 @dataclass(frozen=True)
-class _Kept:
-    """A recipe with its vocabulary."""
+class _RecipeAndTerms:
+    """A recipe with its vocabulary, which is written as the names of the features."""
 
     recipe: Recipe
     features: np.ndarray
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model; an existing file is replaced when the new one is complete.
+    """Write a fitted model; an existing file is replaced once the new one is complete.
 
-    Parameters that are no plain data (a graph, a random generator, a model given as `init`) are
+    Parameters that are not plain data (a graph, a random generator, a model given as `init`) are
     left out, with a warning: the loaded model has their default values, and predicts the same.
-    So is a recipe that holds code, such as a user's own function: the loaded model cannot read raw
-    documents of that view.
+    A recipe that holds code, such as a user's own function, is left out too: the loaded model
+    cannot read raw documents of that view.
 
     Parameters
     ----------
-    model : fitted model
+    model : fitted model or TopicClassifier
     path : path
-        By custom with the suffix ``.coview``.
+        Usually with the suffix ``.coview``.
     """
     from sklearn.utils.validation import check_is_fitted
 
@@ -73,22 +80,30 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     for what, values in packer.left_out.items():
         if values:
             warnings.warn(
-                f"{what} not saved, since they are no plain data: {', '.join(values)}. The loaded "
+                f"{what} not saved, since they are not plain data: {', '.join(values)}. The loaded "
                 "model does without them.",
                 DataWarning,
                 stacklevel=3,
             )
-    _write_sealed(path, KIND, header, packer.tensors)
+    write_sealed(path, KIND, header, packer.tensors)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save` wrote.
 
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    fitted model or TopicClassifier
+
     Raises
     ------
     DamagedFile
-        If a single bit is not as it was written, if the file is not ours (pickles are refused
-        unread), or if it needs a newer version of coview.
+        If a single bit is not as it was written, if the file was not written by coview (pickles
+        are refused unread), or if it needs a newer version of coview.
 
     Examples
     --------
@@ -110,7 +125,19 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def info(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What the header of a model file tells, without reading its arrays: plain data."""
+    """Return the header of a model file as plain data, without reading its arrays.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    dict
+        ``class`` and ``model`` (the class of the topic model, which a classifier has inside),
+        ``library_version``, ``format_version``, ``params``, ``attributes`` (their names),
+        ``tensors`` (their number) and ``bytes``.
+    """
     sealed = read_header(path, KIND)
     header = sealed["header"]
     attributes = renamed(header["attributes"], _OLD_NAMES)
@@ -120,7 +147,7 @@ def info(path: str | os.PathLike[str]) -> dict[str, Any]:
         "model": inner["class"],
         "library_version": sealed["library_version"],
         "format_version": sealed["format_version"],
-        "params": _Unpacker({}).shallow(_todays(inner["params"])),
+        "params": _Unpacker({}).summary(_rename_params(inner["params"])),
         "attributes": sorted(renamed(inner["attributes"], _OLD_NAMES)),
         "tensors": len(sealed["sha256"]),
         "bytes": os.path.getsize(path),
@@ -131,7 +158,7 @@ def info(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 class _Packer:
-    """Values as JSON; arrays go to `tensors`, each once, however often it is referred to."""
+    """Turn values into JSON; arrays go to `tensors`, each once even if it is used repeatedly."""
 
     def __init__(self) -> None:
         self.tensors: dict[str, np.ndarray] = {}
@@ -139,6 +166,7 @@ class _Packer:
         self._seen: dict[int, tuple[np.ndarray, str]] = {}
 
     def pack(self, value: Any) -> Any:
+        """Return a value as JSON; what JSON lacks becomes {"$": kind, ...}."""
         if value is None or isinstance(value, bool | str | int):
             return value
         if isinstance(value, np.generic):
@@ -158,7 +186,7 @@ class _Packer:
                 "$": "trace",
                 "fields": {f.name: self.pack(getattr(value, f.name)) for f in fields(value)},
             }
-        if isinstance(value, _Kept):
+        if isinstance(value, _RecipeAndTerms):
             return self._recipe(value)
         if type(value).__name__ in _CLASSES and type(value).__module__.startswith("coview."):
             return self._model(value)
@@ -180,11 +208,11 @@ class _Packer:
         return {"$": "texts", "blob": self._tensor(blob), "ends": self._tensor(ends), "dtype": kind}
 
     def _tensor(self, array: np.ndarray) -> str:
-        """The name of the tensor; mixtures that several views share are written once."""
+        """Return the name of the tensor; mixtures that several views share are written once."""
         if id(array) not in self._seen:
             name = f"t{len(self.tensors):03d}"
             self.tensors[name] = array
-            self._seen[id(array)] = array, name  # held, so that its id stays its own
+            self._seen[id(array)] = array, name  # a reference keeps the id from being reused
         return self._seen[id(array)][1]
 
     def _model(self, model: Any) -> dict[str, Any]:
@@ -193,21 +221,21 @@ class _Packer:
         packed = self._plain(state)
         if recipes is not None:
             names = state["feature_names_"]
-            kept = {view: _Kept(r, names[view]) for view, r in recipes.items() if r is not None}
+            kept = {v: _RecipeAndTerms(r, names[v]) for v, r in recipes.items() if r is not None}
             packed["recipes_"] = self._named(kept)
         if voters is not None:
             packed["voters_"] = self._named(voters)
-        # whether a bar was shown is no part of the model
+        # whether a progress bar was shown is not part of the model
         given = {n: v for n, v in model.get_params(deep=False).items() if n != "verbose"}
         params = self._plain(given, "Parameters")
         name = type(model).__name__
         return {"$": "model", "class": name, "params": params, "attributes": packed}
 
     def _named(self, values: dict[str, Any]) -> dict[str, Any]:
-        """One by one, so that one that is code does not cost the others."""
+        """Pack values one by one, so that one that is code does not drop the others."""
         return {"$": "dict", "items": [[n, v] for n, v in self._plain(values).items()]}
 
-    def _recipe(self, kept: _Kept) -> dict[str, Any]:
+    def _recipe(self, kept: _RecipeAndTerms) -> dict[str, Any]:
         try:
             settings, arrays = kept.recipe.as_data()
         except ValueError as error:
@@ -221,7 +249,7 @@ class _Packer:
         }
 
     def _plain(self, values: dict[str, Any], what: str = "Attributes") -> dict[str, Any]:
-        """Those of the values that are data; the others are noted as left out."""
+        """Return the values that are data; note the others in `left_out`."""
         packed = {}
         for name, value in values.items():
             try:
@@ -232,22 +260,33 @@ class _Packer:
 
 
 class _Unpacker:
-    """The way back: only kinds of values that `_Packer` writes, only classes of ours."""
+    """Turn JSON back into values: only kinds that `_Packer` writes, only classes of coview."""
 
     def __init__(self, tensors: dict[str, np.ndarray]) -> None:
         self._tensors = tensors
+        self._readers: dict[str, Callable[[dict], Any]] = {
+            "float": self._float,
+            "tuple": self._tuple,
+            "dict": self._dict,
+            "array": self._array,
+            "texts": self._texts,
+            "trace": self._trace,
+            "recipe": self._recipe,
+            "model": self._model,
+        }
 
     def unpack(self, value: Any) -> Any:
+        """Return the value that `_Packer.pack` turned into this JSON."""
         if isinstance(value, list):
             return [self.unpack(item) for item in value]
         if not isinstance(value, dict):
             return value
-        if value["$"] not in _KINDS:
+        if value["$"] not in self._readers:
             raise ValueError(f"it holds a value of the kind {value['$']!r}")
-        return getattr(self, f"_{value['$']}")(value)
+        return self._readers[value["$"]](value)
 
-    def shallow(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Parameters for display: arrays by their kind only."""
+    def summary(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return parameters for display, with a placeholder for each array."""
         return {n: v if not isinstance(v, dict) else self._brief(v) for n, v in params.items()}
 
     def _brief(self, value: dict) -> Any:
@@ -286,7 +325,9 @@ class _Unpacker:
             raise ValueError(f"it is of the class {value['class']!r}, which is not a model")
         cls = getattr(import_module(_CLASSES[value["class"]]), value["class"])
         known = inspect.signature(cls).parameters
-        params = {n: self.unpack(v) for n, v in _todays(value["params"]).items() if n in known}
+        params = {
+            n: self.unpack(v) for n, v in _rename_params(value["params"]).items() if n in known
+        }
         model = cls(**params)
         for name, attribute in renamed(value["attributes"], _OLD_NAMES).items():
             if not _is_fitted_name(name):
@@ -297,8 +338,8 @@ class _Unpacker:
         return model
 
 
-def _todays(params: dict[str, Any]) -> dict[str, Any]:
-    """Packed parameters by the names and in the terms of today."""
+def _rename_params(params: dict[str, Any]) -> dict[str, Any]:
+    """Return packed parameters with their present names and values."""
     params = renamed(params, _OLD_NAMES)
     if "monotone" in params:
         params["step"] = "safe" if params.pop("monotone") else "paper"
@@ -309,17 +350,17 @@ def _is_fitted_name(name: str) -> bool:
     return name in _PRIVATE or (name.endswith("_") and not name.startswith("_"))
 
 
-# -- what a model must be -------------------------------------------------------------------------
+# -- checks of a loaded model ----------------------------------------------------------------------
 
 
 def _check_model(model: Any) -> None:
-    """Arrays that fit together and are what they say: checksums do not know that."""
+    """Refuse arrays that do not fit together or are not probabilities; checksums cannot tell."""
     if type(model).__name__ == "TopicClassifier":
         _check_model(model.estimator_)
         if len(model.classes_) != model.estimator_.n_components:
             raise ValueError(f"it has {plural(len(model.classes_), 'class')} for other topics")
         return
-    n_topics = model._n_features_out
+    n_topics = len(model.get_feature_names_out())
     if tuple(model.components_) != model.view_names_:
         raise ValueError("its views and topics have different names")
     for view, p_w_z in model.components_.items():
@@ -335,6 +376,7 @@ def _check_model(model: Any) -> None:
 
 
 def _check_shares(rows: np.ndarray, what: str, or_zero: bool = False) -> None:
+    """Refuse rows that are not probabilities (`or_zero`: or all zero)."""
     sums = rows.sum(axis=1, dtype=np.float64)
     fine = np.abs(sums - 1) < 1e-3
     if or_zero:  # a topic without any counts has no words

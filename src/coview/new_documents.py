@@ -1,10 +1,12 @@
-"""New documents: how they are read, matched with a model's views, folded in and labeled."""
+"""New documents: align them with a fitted model, fold them in, and give them topics."""
 
+import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,16 +19,39 @@ from coview.em.starts import Start, deterministic_kmeans
 from coview.params import check_dtype
 from coview.reading.recipes import is_raw, read_raw
 from coview.runners.threads import ThreadRunner
-from coview.scores import warn_of_unseen
+from coview.views.checks import DataWarning
 from coview.views.container import Views
-from coview.views.vocabulary import match_features
+from coview.views.vocabulary import known_views, match_views
 
 FOLD_IN_ITERATIONS = 200
-FOLD_IN_TOLERANCE = 1e-4  # largest movement of a share p(z|d) at which a document is at rest
+FOLD_IN_TOLERANCE = 1e-4  # a document is done when no share p(z|d) moves by more than this
+UNSEEN_SHARE = 0.01  # of the counts; below it no warning: folds always lose a few terms
+
+
+@dataclass(frozen=True)
+class FoldedIn:
+    """New documents under the topics of a fitted model.
+
+    Attributes
+    ----------
+    doc_topic : ndarray of shape (documents, n_components)
+        One mixture p(z|d) for each document, as `transform` returns it.
+    view_doc_topic : dict of ndarray of shape (documents, n_components)
+        The mixture that explains each view given.
+    labels : ndarray of int of shape (documents,)
+        The topic of each document, as `predict` returns it.
+    empty : ndarray of bool of shape (documents,)
+        Documents without a single count that the model knows; their mixture is uniform.
+    """
+
+    doc_topic: np.ndarray
+    view_doc_topic: dict[str, np.ndarray]
+    labels: np.ndarray
+    empty: np.ndarray
 
 
 class NewDocumentsMixin(TransformerMixin):
-    """`read`, `transform`, `predict` and `predict_proba` of a fitted model."""
+    """Methods of a fitted model for new documents: `read`, `transform`, `predict` and their kin."""
 
     components_: dict[str, np.ndarray]
     feature_names_: dict[str, np.ndarray | None]
@@ -43,7 +68,7 @@ class NewDocumentsMixin(TransformerMixin):
     _consensus: Callable[..., np.ndarray]
 
     def read(self, raw: Mapping[str, Any]) -> Views:
-        """Raw documents (texts, lists of tokens, pictures) as views of this model.
+        """Read raw documents (texts, lists of tokens, pictures) as views of this model.
 
         Parameters
         ----------
@@ -60,8 +85,8 @@ class NewDocumentsMixin(TransformerMixin):
         features = {name: self.feature_names_[name] for name in parts["data"]}
         return Views(**parts, features=features)
 
-    def transform(self, X) -> np.ndarray:
-        """Fold documents in: their mixtures under the fitted topics.
+    def transform(self, X: Any) -> np.ndarray:
+        """Fold documents in: return their mixtures under the fitted topics.
 
         Parameters
         ----------
@@ -73,15 +98,52 @@ class NewDocumentsMixin(TransformerMixin):
         -------
         doc_topic : ndarray of shape (documents, n_components)
         """
-        return self._mixtures(X)
+        return self.fold_in(X).doc_topic
 
-    def predict(self, X) -> np.ndarray:
-        """The topic of each document, after folding it in."""
-        return self._assign(self._mixtures(X))
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the topic of each document, after folding it in.
 
-    def predict_proba(self, X) -> np.ndarray:
-        """p(z|d) of each document, after folding it in: the same numbers as `transform`."""
-        return self._mixtures(X)
+        Parameters
+        ----------
+        X : as in `transform`
+
+        Returns
+        -------
+        labels : ndarray of int of shape (documents,)
+        """
+        return self.fold_in(X).labels
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return p(z|d) of each document, after folding it in: the same numbers as `transform`.
+
+        Parameters
+        ----------
+        X : as in `transform`
+
+        Returns
+        -------
+        doc_topic : ndarray of shape (documents, n_components)
+        """
+        return self.fold_in(X).doc_topic
+
+    def fold_in(self, X: Any) -> FoldedIn:
+        """Fold documents in: return mixtures, topics, and which documents are empty, in one call.
+
+        Unlike `transform` this returns arrays whatever the setting of `set_output`.
+
+        Parameters
+        ----------
+        X : as in `transform`
+
+        Returns
+        -------
+        FoldedIn
+        """
+        problem, data = self._fold_in_data(self._new_data(X), self.components_)
+        mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
+        doc_topic = self._consensus(mixtures, problem.slots, data)
+        by_view = {n: mixtures[slot] for n, slot in zip(data.names, problem.slots, strict=True)}
+        return FoldedIn(doc_topic, by_view, self._assign(doc_topic), data.empty)
 
     def _assign(self, doc_topic: np.ndarray) -> np.ndarray:
         """Return the topic of each document from its mixture."""
@@ -89,48 +151,44 @@ class NewDocumentsMixin(TransformerMixin):
             return nearest_center(doc_topic, self.topic_centers_)
         return doc_topic.argmax(axis=1)
 
-    def _mixtures(self, X) -> np.ndarray:
-        """What `transform` gives, always as an array (set_output wraps `transform` itself)."""
-        problem, data = self._fold_in(self._new_data(X), self.components_)
-        mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
-        return self._consensus(mixtures, problem.slots, data)
+    def as_views(self, X: Any) -> Views:
+        """Return documents as views of this model: in its order, with its columns.
 
-    def _new_data(self, X) -> Prepared:
+        Parameters
+        ----------
+        X : as in `transform`
+
+        Returns
+        -------
+        Views
+            X itself if nothing has to change.
+        """
         check_is_fitted(self)
-        views = self._known_views(X)
-        matrices = {}
-        for name, matrix in views.matrices.items():
-            matrices[name] = match_features(
-                matrix,
-                views.features[name],
-                self.feature_names_[name],
-                name,
-                width=self.components_[name].shape[1],
-                owner=type(self).__name__,
-            )
-        views = Views(matrices, present=views.present)
+        owner = type(self).__name__
+        widths = {name: topics.shape[1] for name, topics in self.components_.items()}
+        views = known_views(self._read_views(X), self.view_names_, owner)
+        return match_views(views, self.feature_names_, widths, owner)
+
+    def _read_views(self, X: Any) -> Views:
+        if isinstance(X, Views):
+            return X
+        if len(self.view_names_) == 1 and (
+            not isinstance(X, Mapping | list | tuple) or _is_rows(X)
+        ):
+            return Views({self.view_names_[0]: X})
+        return self.read(X) if is_raw(X) else Views(X)
+
+    def _new_data(self, X: Any) -> Prepared:
+        """Return new documents as the engine takes them, with the weights of the fit."""
+        views = self.as_views(X)
         data = prepare(views, self.scaling_, check_dtype(self.dtype))
         warn_of_unseen(data, self.unseen_terms_)
         return replace(data, weights=tuple(self.view_weights_[n] for n in data.names))
 
-    def _known_views(self, X) -> Views:
-        """X as views of this model, in the model's order."""
-        bare = not isinstance(X, Views | Mapping | list | tuple) or _is_rows(X)
-        if bare and len(self.view_names_) == 1:
-            return Views({self.view_names_[0]: X})
-        if is_raw(X):
-            X = self.read(X)
-        views = X if isinstance(X, Views) else Views(X)
-        unknown = [n for n in views.names if n not in self.view_names_]
-        if unknown:
-            raise ValueError(
-                f"{type(self).__name__} was fitted on the views {', '.join(self.view_names_)}; "
-                f"got {', '.join(unknown)} as well. Leave out what the model does not know "
-                "(views.select(...)), or name the matrices as in fit."
-            )
-        return views.select(*(n for n in self.view_names_ if n in views.names))
-
-    def _fold_in(self, data: Prepared, components) -> tuple[Problem, Prepared]:
+    def _fold_in_data(
+        self, data: Prepared, components: Mapping[str, np.ndarray]
+    ) -> tuple[Problem, Prepared]:
+        """Run EM on the mixtures alone, from uniform ones; the topics p(w|z) stay as they are."""
         data = data if data.blocks else data.cut(columns=False)
         uniform = np.full((data.n_docs, self._n_features_out), 1 / self._n_features_out)
         start = Start("uniform", pad_topics(uniform, data.dtype), ())
@@ -138,16 +196,16 @@ class NewDocumentsMixin(TransformerMixin):
         with ThreadRunner(self.n_jobs) as run:
             return fold_in(problem, run, FOLD_IN_ITERATIONS, FOLD_IN_TOLERANCE), data
 
-    def _fold_in_topics(self, components, data: Prepared) -> list[Topics]:
+    def _fold_in_topics(self, components: Mapping[str, np.ndarray], data: Prepared) -> list[Topics]:
         return [Topics.from_rows(components[n], data.dtype) for n in data.names]
 
-    def _fold_in_problem(self, data: Prepared, emissions, start: Start) -> Problem:
-        """How new documents hang together; one mixture for all views unless the model says more."""
+    def _fold_in_problem(self, data: Prepared, emissions: Any, start: Start) -> Problem:
+        """Return the problem of folding in: one mixture for all views unless a model overrides."""
         return Problem.of(data, emissions, (start.theta,), (0,) * len(data.names))
 
 
-def _is_rows(X):
-    """Whether a list is one matrix as nested lists of numbers, not a list of views."""
+def _is_rows(X: Any) -> bool:
+    """Tell one matrix as nested lists of numbers from a list of views."""
     return isinstance(X, list | tuple) and bool(len(X)) and np.ndim(X[0]) == 1
 
 
@@ -176,3 +234,44 @@ def nearest_center(theta: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """Return the number of the nearest center for each mixture, the lowest of equals."""
     distance = (centers**2).sum(axis=1) - 2 * (theta @ centers.T)
     return distance.argmin(axis=1)
+
+
+# -- terms that never occurred in training ---------------------------------------------------------
+
+
+def warn_of_unseen(data: Prepared, unseen: Mapping[str, np.ndarray]) -> None:
+    """Warn of views where many counts are of terms that never occurred in training."""
+    for name, matrix in zip(data.names, data.matrices, strict=True):
+        lost = matrix.data[_is_unseen(matrix, unseen[name])].sum(dtype=np.float64)
+        total = matrix.sum(dtype=np.float64)
+        if lost > UNSEEN_SHARE * total:
+            warnings.warn(
+                f"View {name!r}: {lost / total:.1%} of the counts are of terms that never occurred "
+                "in training; they are left out.",
+                DataWarning,
+                stacklevel=5,
+            )
+
+
+def without_unseen(data: Prepared, unseen: Mapping[str, np.ndarray]) -> Prepared:
+    """Return the data without terms that never occurred in training."""
+    kept = []
+    for name, matrix in zip(data.names, data.matrices, strict=True):
+        if len(unseen[name]):
+            values = np.where(_is_unseen(matrix, unseen[name]), 0, matrix.data)
+            matrix = with_values(matrix, values)
+        kept.append(matrix)
+    return replace(data, matrices=tuple(kept))
+
+
+def _is_unseen(matrix: sp.csr_array, unseen: np.ndarray) -> np.ndarray:
+    mask = np.zeros(matrix.shape[1], bool)
+    mask[unseen] = True
+    return mask[matrix.indices]
+
+
+def with_values(matrix: sp.csr_array, values: np.ndarray) -> sp.csr_array:
+    """Return a matrix with other values at its non-zeros; values of 0 are removed."""
+    new = sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
+    new.eliminate_zeros()
+    return new

@@ -1,4 +1,4 @@
-"""What a fitted model has to say, as plain data."""
+"""The topics of a fitted model as plain data: `top_terms` and `summarize_topics`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,21 +8,25 @@ import numpy as np
 from coview.models import topic_model
 
 
-def top_terms(model, n_terms: int = 10, *, relevance: float = 0.6) -> dict[str, list[list[str]]]:
-    """The terms that tell most about each topic, by view.
+def top_terms(
+    model: Any, n_terms: int = 10, *, relevance: float = 0.6
+) -> dict[str, list[list[str]]]:
+    """Return the most relevant terms of each topic, by view.
 
     Parameters
     ----------
     model : fitted model
     n_terms : int, default=10
+        Number of terms of each topic and view; fewer if the topic has fewer.
     relevance : float, default=0.6
-        1 ranks terms by p(w|z), 0 by how much likelier a term is in the topic than in the corpus,
-        values between by a mixture of their logarithms.
+        lam in the relevance of a term, lam log p(w|z) + (1 - lam) log(p(w|z) / p(w)) (Sievert &
+        Shirley, 2014): 1 ranks terms by p(w|z), 0 by how much likelier a term is in the topic than
+        in the corpus.
 
     Returns
     -------
     dict of list of list of str
-        For each view and topic the names of the terms (their numbers where there are no names).
+        For each view and topic the names of the terms; their numbers if they have no names.
 
     Examples
     --------
@@ -44,9 +48,9 @@ def top_terms(model, n_terms: int = 10, *, relevance: float = 0.6) -> dict[str, 
 
 
 def summarize_topics(
-    model, n_terms: int = 10, *, views: Sequence[str] | None = None, relevance: float = 0.6
+    model: Any, n_terms: int = 10, *, views: Sequence[str] | None = None, relevance: float = 0.6
 ) -> list[dict[str, Any]]:
-    """The topics of a model or classifier as plain data, the largest first.
+    """Return the topics of a model or classifier as plain data, the largest first.
 
     Parameters
     ----------
@@ -54,15 +58,16 @@ def summarize_topics(
     n_terms : int, default=10
         Terms of each topic and view.
     views : sequence of str, optional
-        The views to tell of; all by default.
+        The views to include; all by default.
     relevance : float, default=0.6
         As in `top_terms`.
 
     Returns
     -------
     list of dict
-        ``topic`` (its number), ``name`` (the class it stands for, or None), ``documents`` (whose
-        label it is), ``share`` (mean of p(z|d) over the documents) and ``terms`` by view.
+        ``topic`` (its number), ``name`` (its class, or None if the model is no classifier),
+        ``documents`` (number of documents whose label it is), ``share`` (mean of p(z|d) over the
+        documents) and ``terms`` by view.
 
     Examples
     --------
@@ -82,7 +87,7 @@ def summarize_topics(
     n_topics = inner.doc_topic_.shape[1]
     sizes = np.bincount(inner.labels_, minlength=n_topics)
     shares = inner.doc_topic_.mean(axis=0, dtype=np.float64)
-    names = getattr(model, "classes_", [None] * n_topics)
+    names = [None] * n_topics if inner is model else model.classes_
     return [
         {
             "topic": int(z),
@@ -95,7 +100,7 @@ def summarize_topics(
     ]
 
 
-def _relevance(p_w_z, counts, relevance):
+def _relevance(p_w_z: np.ndarray, counts: np.ndarray, relevance: float) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         log_p = np.log(p_w_z.astype(float))
         lift = log_p - np.log(counts / counts.sum())

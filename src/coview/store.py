@@ -1,11 +1,11 @@
-"""Sealed files: arrays and a JSON header in one safetensors file that notices any damage.
+"""Sealed files: arrays and a JSON header in one safetensors file that detects any damage.
 
 A file holds tensors and, in the metadata of safetensors, a header: JSON with the kind of the file,
-its version, what the caller gives, and the SHA-256 of each tensor (of its type, shape and bytes);
-the SHA-256 of that JSON stands before it. Nothing is ever unpickled or evaluated. Checksums find
-accidents, not attackers: who can rewrite a file can rewrite its checksums.
+its version, the caller's own header, and the SHA-256 of each tensor (of its type, shape and bytes);
+the SHA-256 of that JSON precedes it. Nothing is ever unpickled or evaluated. Checksums detect
+accidents, not attackers: whoever can rewrite a file can rewrite its checksums.
 
-Writing is atomic: the file is written beside its place, flushed to the disk and moved there, so a
+Writing is atomic: the file is written beside its target, flushed to the disk and moved there, so a
 full disk, a crash or a kill leaves the old file or the new one, never a mixture.
 """
 
@@ -31,9 +31,9 @@ FORMAT = "coview"
 FORMAT_VERSION = 1  # of the files written
 MIN_READER = 1  # the lowest version that can read what is written
 LARGEST_HEADER = 100_000_000
-STALE_SECONDS = 600  # a temporary file that has not grown for so long has lost its writer
+STALE_SECONDS = 600  # a temporary file unchanged for so long was left by a killed writer
 
-# how files begin that people take for models
+# first bytes of files that may be mistaken for model files
 _FOREIGN = {
     b"\x80": "a pickle, which can run code when it is read: it is refused. Fit the model again "
     "and save it with model.save(path)",
@@ -47,7 +47,7 @@ _FOREIGN = {
 
 
 class DamagedFile(ValueError):
-    """A file that is not what it should be: truncated, altered, of another kind or too new."""
+    """A file that cannot be used: truncated, altered, of another kind, or of a newer version."""
 
 
 # -- writing --------------------------------------------------------------------------------------
@@ -59,10 +59,20 @@ def write_sealed(
     header: Mapping[str, Any],
     tensors: Mapping[str, np.ndarray],
 ) -> None:
-    """Write a sealed file, replacing what is there when all of it is on the disk."""
+    """Write a sealed file; an existing one is replaced once the new one is on the disk.
+
+    Parameters
+    ----------
+    path : path
+    kind : str
+        What the file holds, such as "model".
+    header : mapping
+        Data for JSON.
+    tensors : mapping of str to ndarray
+    """
     from safetensors.numpy import save_file
 
-    # in native byte order and one piece: what safetensors writes is what is checked later
+    # contiguous, as safetensors writes them: the checksums are of the bytes in the file
     arrays = {name: np.asarray(array, order="C") for name, array in tensors.items()}
     sealed = {
         "kind": kind,
@@ -73,7 +83,7 @@ def write_sealed(
         "sha256": {name: tensor_digest(array) for name, array in arrays.items()},
     }
     text = json.dumps(sealed, allow_nan=False, separators=(",", ":"))
-    # one entry: safetensors writes several in an order of its own, different from run to run
+    # one entry: safetensors writes several in an order that differs from run to run
     metadata = {FORMAT: f"{_digest(text.encode())} {text}"}
     with replacing(path) as beside:
         save_file(arrays, beside, metadata)
@@ -81,7 +91,7 @@ def write_sealed(
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yields a path beside `path` to write to; moves it there at the end, or removes it."""
+    """Yield a temporary path beside `path` to write to; move it there at the end, or remove it."""
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; give the name of a file.")
@@ -93,7 +103,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         beside.touch(exist_ok=False)
         mode = beside.stat().st_mode
         yield beside
-        beside.chmod(mode)  # as the umask wants it; some writers make files for their owner only
+        beside.chmod(mode)  # some writers ignore the umask and make files for their owner only
         _flush(beside)
         os.replace(beside, target)
     except BaseException:
@@ -146,7 +156,7 @@ def _moved_aside(target: Path) -> list[Path]:
 
 
 def _remove_stale(target: Path) -> None:
-    """What a killed writer left behind."""
+    """Remove temporary files that a killed writer left behind."""
     for old in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
         with suppress(OSError):
             if time.time() - old.stat().st_mtime > STALE_SECONDS:
@@ -159,7 +169,7 @@ def _flush(path: Path) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """So that the new name survives a power cut; not every system can do that for folders."""
+    """Flush the new name, so that it survives a power cut; not every system can do that."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -169,8 +179,10 @@ def _flush_folder(folder: Path) -> None:
 
 
 def tensor_digest(array: np.ndarray) -> str:
-    """SHA-256 of an array's type, shape and bytes.
+    """Return the SHA-256 of an array's type, shape and bytes.
 
+    Examples
+    --------
     >>> tensor_digest(np.zeros(2)) == tensor_digest(np.zeros((2, 1)))
     False
     """
@@ -189,7 +201,24 @@ def _digest(data: bytes) -> str:
 def read_sealed(
     path: str | os.PathLike[str], kind: str
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The header and the tensors of a sealed file; DamagedFile if anything is not as written."""
+    """Read the header and the tensors of a sealed file.
+
+    Parameters
+    ----------
+    path : path
+    kind : str
+        What the file must hold, as given to `write_sealed`.
+
+    Returns
+    -------
+    header : dict
+    tensors : dict of ndarray
+
+    Raises
+    ------
+    DamagedFile
+        If anything is not as it was written.
+    """
     path = Path(path)
     sealed = read_header(path, kind)
     try:
@@ -214,7 +243,7 @@ def _read_tensors(path: Path) -> dict[str, np.ndarray]:
 
 
 def read_header(path: str | os.PathLike[str], kind: str | None = None) -> dict[str, Any]:
-    """What the header of a sealed file says, with its own checksum verified; no tensor is read."""
+    """Return the header of a sealed file, its own checksum verified, without reading tensors."""
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder, not a coview file.")
@@ -238,7 +267,7 @@ def read_header(path: str | os.PathLike[str], kind: str | None = None) -> dict[s
 
 
 def _metadata(path: Path) -> dict[str, str]:
-    """The metadata of a safetensors file, read without trusting any of its sizes."""
+    """Return the metadata of a safetensors file, without trusting any of its sizes."""
     size = path.stat().st_size
     with path.open("rb") as file:
         start = file.read(8)
@@ -255,20 +284,21 @@ def _metadata(path: Path) -> dict[str, str]:
         whole = 8 + length + max(ends, default=0)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(path, "its header cannot be read") from error
-    # a byte that JSON does not mind is a damaged byte all the same
+    # a changed byte that is still valid JSON, such as a space, is damage all the same
     if canonical != raw or not all(isinstance(v, str) for v in metadata.values()):
         raise _damaged(path, "its header has been altered")
     if size != whole:
-        raise _damaged(path, f"it has {size:,} bytes; its header tells of another size")
+        raise _damaged(path, f"it has {size:,} bytes; its header gives another size")
     return metadata
 
 
 def _check_start(path: Path, start: bytes) -> None:
+    """Refuse files of other formats by their first bytes."""
     foreign = next((what for magic, what in _FOREIGN.items() if start.startswith(magic)), None)
-    # a pickle begins with 0x80, and so does a header of 128 bytes: that then has zeros after it
+    # a pickle begins with 0x80, but so does the length of a header of 128 bytes (zeros follow)
     if foreign and not (start[:1] == b"\x80" and start[2:] == bytes(6)):
         raise DamagedFile(f"{path} is not a coview file but {foreign}.")
-    if len(start) < 8 or any(start[4:]):  # no header has as many bytes as that would say
+    if len(start) < 8 or any(start[4:]):  # the length of the header would be 4 GB or more
         raise DamagedFile(
             f"{path} is not a coview file (it has {path.stat().st_size:,} bytes and begins "
             f"with {start!r})."
@@ -285,8 +315,10 @@ def _damaged(path: Path, why: str) -> DamagedFile:
 
 
 def pack_texts(texts: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Texts as one array of UTF-8 bytes and the places where they end.
+    """Return texts as one array of UTF-8 bytes and the positions where they end.
 
+    Examples
+    --------
     >>> blob, ends = pack_texts(["a", "bé"])
     >>> ends.tolist(), unpack_texts(blob, ends)
     ([1, 4], ['a', 'bé'])
@@ -297,7 +329,7 @@ def pack_texts(texts: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def unpack_texts(blob: np.ndarray, ends: np.ndarray) -> list[str]:
-    """What `pack_texts` packed; ValueError if the places make no sense."""
+    """Return the texts that `pack_texts` packed; ValueError if the ends do not fit the bytes."""
     bounds = [0, *ends.tolist()]
     if any(a > b for a, b in pairwise(bounds)) or bounds[-1] != len(blob):
         raise ValueError("The ends of packed texts do not fit their bytes.")
@@ -306,12 +338,12 @@ def unpack_texts(blob: np.ndarray, ends: np.ndarray) -> list[str]:
 
 
 def renamed(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return values with today's names for those that early files call otherwise, {old: new}."""
+    """Return values under their present names, given those of early files as {old: new}."""
     return {names.get(name, name): value for name, value in values.items()}
 
 
 def fingerprint(arrays: Iterable[np.ndarray], *texts: str) -> str:
-    """One SHA-256 of arrays and texts, in order: tells whether two things are the same."""
+    """Return one SHA-256 of arrays and texts, in order."""
     digest = hashlib.sha256("\0".join(texts).encode())
     for array in arrays:
         digest.update(tensor_digest(array).encode())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from coview import PLSA
+from coview import PLSA, Views
 from coview.baselines import BASELINES, BestView, Concatenated, KMeansViews, OneView
 from coview.datasets import make_views
 from coview.metrics import clustering_accuracy
@@ -117,3 +117,11 @@ def test_the_registry_hands_parameters_to_where_they_belong():
     assert best.estimator.random_state == 7
     assert BASELINES["coreg-centroid"](4, 7).kind == "centroid"
     assert BASELINES["nb"](4, 7, view="a").view == "a"
+
+
+def test_columns_of_new_documents_side_by_side_are_matched_by_name(noisy):
+    names = {view: [f"{view}{i}" for i in range(n)] for view, n in TERMS.items()}
+    model = Concatenated(PLSA(3, random_state=0)).fit(Views(noisy, features=names))
+    swapped = {**names, "a": [names["a"][1], names["a"][0], *names["a"][2:]]}
+    with pytest.raises(ValueError, match="in another order"):
+        model.predict(Views(noisy, features=swapped))

@@ -218,7 +218,7 @@ def test_any_subset_of_the_views_can_be_folded_in(entry, views):
 
 def test_an_unknown_view_is_refused_by_name(entry, views):
     model = entry().fit(views)
-    with pytest.raises(ValueError, match="got smell as well"):
+    with pytest.raises(ValueError, match="got 'smell' as well"):
         model.transform({views.names[0]: views[views.names[0]], "smell": np.ones((len(views), 2))})
 
 

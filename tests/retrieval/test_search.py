@@ -8,7 +8,7 @@ from coview.retrieval.similarity import METRICS
 from tests.retrieval import naive
 from tests.retrieval.stories import sentences, topics_of
 
-# -- ways to ask ----------------------------------------------------------------------------------
+# -- kinds of queries -----------------------------------------------------------------------------
 
 
 def test_a_text_finds_texts_in_another_language(model):

@@ -1,18 +1,19 @@
-"""Baselines: what the papers compare with, behind the shape of the models.
+"""Baselines: the methods that the papers compare with, as estimators of `Views`.
 
 Clusterers have `fit(views)`, `labels_`, `fit_predict` and, where it is defined, `predict`;
 classifiers `fit(views, y)` with -1 (or None) for unlabeled documents, `predict` and
-`predict_proba`. `BASELINES` has all of them by short name.
+`predict_proba`. `BASELINES` lists all of them by short name.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from coview._lazy import lazy_names
 
-# Where the classes live. They are imported on first use, so that a list of names costs nothing.
+# The module of each class; imported on first use, so that a list of names costs nothing.
 _HOMES = {
     "BestView": "single",
     "CCAClustering": "cca",
@@ -50,7 +51,7 @@ __getattr__, __dir__ = lazy_names(__name__, _HOMES, __all__)
 
 @dataclass(frozen=True)
 class Baseline:
-    """How to make a baseline: call it with the number of clusters and a seed.
+    """A factory of one baseline: call it with the number of clusters and a seed.
 
     Attributes
     ----------
@@ -59,11 +60,11 @@ class Baseline:
     task : {"clustering", "classification", "retrieval"}
         The last two need labels in `fit`.
     params : mapping
-        Parameters that make this baseline of the class.
+        Parameters of the class that make it this baseline.
     inner : str
-        For the classes of `single`: path of the estimator that they are given.
+        For the classes of `single`: the estimator to wrap, as "module:class".
     wrapper_params : tuple of str
-        Parameters that go to the class; the others go to the inner estimator.
+        Parameters that go to the wrapper; the others go to the inner estimator.
 
     Examples
     --------
@@ -78,14 +79,23 @@ class Baseline:
     wrapper_params: tuple[str, ...] = ()
 
     def __call__(self, n_components: int = 10, random_state: Any = None, **params: Any) -> Any:
-        """The estimator; classifiers know the number of classes themselves."""
+        """Return the estimator, not fitted.
+
+        Parameters
+        ----------
+        n_components : int, default=10
+            Clusters; not used by classifiers, which learn the number of classes in `fit`.
+        random_state : int, Generator, RandomState or None, default=None
+        **params
+            Further parameters of the estimator.
+        """
         cls, params = __getattr__(self.cls), {**self.params, **params}
         if self.inner:
             outer = {n: params.pop(n) for n in self.wrapper_params if n in params}
             module, name = self.inner.split(":")
             make = getattr(import_module(module), name)
             return cls(make(n_components, random_state=random_state, **params), **outer)
-        known = cls._get_param_names()
+        known = signature(cls).parameters
         given = {"n_components": n_components, "random_state": random_state}
         return cls(**{n: v for n, v in given.items() if n in known}, **params)
 

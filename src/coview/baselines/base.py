@@ -1,7 +1,7 @@
-"""What all baselines share: the views they take, the checks, the shape of `fit` and `predict`."""
+"""Base classes of the baselines: their input, checks, `fit` and `predict`."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
@@ -11,23 +11,28 @@ from threadpoolctl import threadpool_limits
 from coview.params import check_int, seed_of
 from coview.views.checks import check_labels, check_not_all_empty
 from coview.views.container import Views
+from coview.views.vocabulary import known_views
 from coview.wording import listing, plural
 
 
 class ViewsEstimator(BaseEstimator):
-    """A baseline: parameters, the views it was fitted on, and the randomness of a fit.
+    """Base of all baselines: input, and fitted attributes that all of them have.
 
-    Views are worked on in the order of their names, so the order in which they are given changes
-    nothing. One thread of linear algebra: with several, sums have no fixed order.
+    Views are used in the order of their names, so the order in which they are given does not
+    matter. Linear algebra runs in one thread: with several, sums have no fixed order.
     """
 
-    def _check_parameters(self) -> None:
-        check_int("n_components", self.n_components, 1)
+    random_state: Any
+    view_names_: tuple[str, ...]
 
-    def _training_views(self, X) -> Views:
+    def _check_parameters(self) -> None:
+        """Check the parameters of the constructor."""
+        raise NotImplementedError
+
+    def _training_views(self, X: Any) -> Views:
         views = X if isinstance(X, Views) else Views(X)
         check_not_all_empty(views.matrices)
-        wanted = getattr(self, "n_components", 1)
+        wanted = self.get_params(deep=False).get("n_components", 1)
         if wanted > views.n_docs:
             raise ValueError(
                 f"{type(self).__name__} cannot make {plural(wanted, 'cluster')} of "
@@ -35,22 +40,15 @@ class ViewsEstimator(BaseEstimator):
             )
         return views.select(*sorted(views.names))
 
-    def _known_views(self, X) -> Views:
-        """New documents in some or all of the views of the fit, in the order of their names."""
+    def _known_views(self, X: Any) -> Views:
+        """Return new documents in some or all of the fitted views, in the order of their names."""
         check_is_fitted(self)
         one = not isinstance(X, Views | Mapping | list | tuple) and len(self.view_names_) == 1
         views = X if isinstance(X, Views) else Views({self.view_names_[0]: X} if one else X)
-        unknown = [n for n in views.names if n not in self.view_names_]
-        if unknown:
-            raise ValueError(
-                f"{type(self).__name__} was fitted on the views {listing(self.view_names_, 20)}; "
-                f"got {listing(unknown)} as well. Leave out what it does not know "
-                "(views.select(...)), or name the matrices as in fit."
-            )
-        return views.select(*(n for n in self.view_names_ if n in views.names))
+        return known_views(views, self.view_names_, type(self).__name__)
 
-    def _keep(self, views: Views, found: Mapping[str, Any], seed: int):
-        """Set the fitted attributes, all at the end: a fit that fails leaves the old ones."""
+    def _keep(self, views: Views, found: Mapping[str, Any], seed: int) -> Self:
+        """Set the fitted attributes, all at the end: a fit that fails keeps the old ones."""
         common = {
             "view_names_": views.names,
             "n_features_in_": views.shape[1],
@@ -62,15 +60,24 @@ class ViewsEstimator(BaseEstimator):
 
 
 class Clusterer(ClusterMixin, ViewsEstimator):
-    """A baseline that clusters: it writes `_fit(views, rng)`, which returns fitted attributes."""
+    """Base of the clusterers.
 
-    def fit(self, X, y=None):
+    A subclass implements `_fit(views, rng)`, which returns the fitted attributes.
+    """
+
+    n_components: int
+
+    def _check_parameters(self) -> None:
+        check_int("n_components", self.n_components, 1)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the documents.
 
         Parameters
         ----------
         X : Views, dict of matrices, list of matrices, or one matrix
         y : ignored
+            Present for scikit-learn.
 
         Returns
         -------
@@ -86,14 +93,43 @@ class Clusterer(ClusterMixin, ViewsEstimator):
         raise NotImplementedError
 
 
-class Classifier(ClassifierMixin, ViewsEstimator):
-    """A baseline that classifies: it writes `_fit(views, codes, rng)` and `_proba(views)`.
+class InductiveClusterer(Clusterer):
+    """Base of the clusterers that also assign new documents.
 
-    `codes` are the numbers of the classes, -1 for unlabeled documents.
+    A subclass implements `_predict(views)` besides `_fit`.
     """
 
-    def fit(self, X, y):
-        """Learn from the labeled documents, and from the others where the method does.
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the cluster of each document, from the views it has.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            Any subset of the fitted views.
+
+        Returns
+        -------
+        ndarray of int of shape (documents,)
+            -1 for documents that lack the view, if the clustering is of one view.
+        """
+        return self._predict(self._known_views(X))
+
+    def _predict(self, views: Views) -> np.ndarray:
+        raise NotImplementedError
+
+
+class Classifier(ClassifierMixin, ViewsEstimator):
+    """Base of the classifiers.
+
+    A subclass implements `_check_parameters()`, `_fit(views, codes, rng)`, which returns the
+    fitted attributes, and `_proba(views)`. `codes` are the numbers of the classes, -1 for
+    unlabeled documents.
+    """
+
+    classes_: np.ndarray
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from the labeled documents, and from unlabeled ones if the method does.
 
         Parameters
         ----------
@@ -122,25 +158,46 @@ class Classifier(ClassifierMixin, ViewsEstimator):
     def _proba(self, views: Views) -> np.ndarray:
         raise NotImplementedError
 
-    def fit_predict(self, X, y) -> np.ndarray:
-        """Fit, and return `labels_`: the class of each training document, given or found."""
+    def fit_predict(self, X: Any, y: Any) -> np.ndarray:
+        """Fit, and return `labels_`: the class of each training document, given or predicted."""
         return self.fit(X, y).labels_
 
-    def predict_proba(self, X) -> np.ndarray:
-        """Probability of each class, in the order of `classes_`: (documents, classes)."""
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each class, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            Any subset of the fitted views.
+
+        Returns
+        -------
+        ndarray of shape (documents, n_classes)
+        """
         views = self._known_views(X)
         with threadpool_limits(1):
             return self._proba(views)
 
-    def predict(self, X) -> np.ndarray:
-        """The class of each document."""
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each document.
+
+        Parameters
+        ----------
+        X : as in `predict_proba`
+
+        Returns
+        -------
+        ndarray of shape (documents,)
+        """
         proba = self.predict_proba(X)
         return self.classes_[proba.argmax(axis=1)]
 
 
 def class_codes(y: Any, n_docs: int) -> tuple[np.ndarray, np.ndarray]:
-    """The classes, and the number of each document's class, -1 for unlabeled ones.
+    """Return the classes, and the number of each document's class, -1 if unlabeled.
 
+    Examples
+    --------
     >>> class_codes(["b", None, "a", "b"], 4)[1]
     array([ 1, -1,  0,  1])
     """

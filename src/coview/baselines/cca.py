@@ -1,59 +1,65 @@
-r"""Clustering in the space of canonical correlations (Chaudhuri et al., 2009; Kettenring, 1971).
+r"""Canonical correlations of the views: clustering (CCA) and search (SCM) in their common space.
 
-Each view v, as points of few dimensions Z_v (documents, r_v) with mean 0 and covariance C_v, is
-mapped to directions W_v (r_v, q) so that the views agree. For two views these are the canonical
-correlations (Hotelling, 1936); for more the generalized ones by MAXVAR, with one common G,
+Common space (Hotelling, 1936; Kettenring, 1971). Each view v, as points of few dimensions Z_v
+(documents, r_v) with mean 0 and covariance C_v, is mapped to directions W_v (r_v, q) so that the
+views agree. For two views these are the canonical correlations; for more the generalized ones by
+MAXVAR, with one common G,
 
     minimize  sum_v |G - Z_v W_v|^2    subject to  G'G = n I                           (1)
 
-whose solution comes from the views made white, Z_v R_v with R_v' C_v R_v = I, side by side:
+whose solution comes from the whitened views, Z_v R_v with R_v' C_v R_v = I, side by side:
 
     M = [Z_1 R_1, ..., Z_V R_V] / sqrt(n),     M'M = E diag(lam) E',    W_v ∝ R_v E_v   (2)
 
 lam lies between 0 and V; (lam - 1) / (V - 1) is the mean correlation of the views in a direction.
-To each C_v is added `regularization` times its mean variance, or more features than documents
-correlate perfectly with anything.
+`regularization` times its mean variance is added to each C_v; without it, more features than
+documents correlate perfectly with anything.
 
-Wide or sparse views are first brought to `rank` dimensions by a truncated singular value
-decomposition. The directions are found on documents that have all views; a document's
-place is the mean of the projections of the views it has. k-means there gives the clusters.
+Wide or sparse views are first reduced to `rank` dimensions by a truncated singular value
+decomposition. The directions are learned from documents that have all views; a document's place
+is the mean of the projections of the views it has. (2) is `maxvar`.
 
-Where the code is: (2) is `maxvar`.
+CCAClustering (Chaudhuri et al., 2009) runs k-means in the common space.
 
-SCM: semantic correlation matching, for search of one view with another (Pereira et al., 2014).
+SCM, semantic correlation matching (Pereira et al., 2014), searches one view with another:
 
-1. Correlation. Canonical correlations of the views (`baselines.cca`) give each view v a map to
-   one common space: documents become x_v.
-2. Abstraction. In that space a logistic regression of each view maps a document to the classes,
+1. Correlation. The common space gives each view v a map of documents to points x_v.
+2. Abstraction. There a logistic regression of each view maps a document to the classes,
 
-       p(c | d, v)  =  exp(a_cv + b_cv' x_v) / sum_c' exp(a_c'v + b_c'v' x_v)
+       p(c | d, v)  =  exp(a_cv + b_cv' x_v) / sum_c' exp(a_c'v + b_c'v' x_v)           (3)
 
-   taught by the labeled documents that have the view.
+   learned from the labeled documents that have the view.
 
 Documents of different views are then compared by these posteriors: `coview.metrics.similarity` with
 metric="correlation" and the training means as `center` is the paper's centered correlation. Step 1
-alone is the paper's correlation matching (`project`).
-
-The paper's correlations are between kernels; these are linear, in points (`baselines.features`)
-for which distance is Hellinger's or Euclidean, with a truncated decomposition of wide views before.
+alone is the paper's correlation matching (`SCM.project`). The paper's correlations are between
+kernels; these are linear, in points (`baselines.features`) for which distance is Hellinger's or
+Euclidean.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from coview.baselines.base import Classifier, Clusterer, require_documents, require_several_views
+from coview.baselines.base import (
+    Classifier,
+    InductiveClusterer,
+    require_documents,
+    require_several_views,
+)
 from coview.baselines.features import Features
 from coview.baselines.kmeans import best_kmeans
 from coview.params import check_choice, check_int, check_real
 from coview.views.container import Views
 
+# -- clustering ------------------------------------------------------------------------------------
 
-class CCAClustering(Clusterer):
-    """k-means on the canonical correlations of the views.
+
+class CCAClustering(InductiveClusterer):
+    """k-means in the space of the canonical correlations of the views.
 
     Parameters
     ----------
@@ -62,11 +68,11 @@ class CCAClustering(Clusterer):
     n_directions : int or None, default=None
         Dimensions of the common space; None: one less than clusters, at least one.
     rank : int, default=100
-        Dimensions of each view before.
+        Dimensions to which wider views are reduced first.
     regularization : float, default=1.0
-        Share of its mean variance that is added to the variance of each view in all directions.
-        Of 0.01, 0.1 and 1 the last had the best accuracy on four real datasets (which is to say
-        that labels were used to choose it).
+        Multiple of the mean variance of a view that is added to its variance in all directions.
+        Of 0.01, 0.1 and 1 the last had the best accuracy on four real datasets (labels were used
+        to choose it).
     features : {"auto", "raw"}, default="auto"
         How documents become points: see `coview.baselines.features`.
     n_init : int, default=10
@@ -79,6 +85,11 @@ class CCAClustering(Clusterer):
     correlations_ : ndarray of shape (n_directions,)
         Mean correlation of the views in each direction.
     embedding_ : ndarray of shape (documents, n_directions)
+        The documents in the common space.
+    space_ : CommonSpace
+        The maps from each view to the common space.
+    estimator_ : KMeans
+        The fitted k-means.
 
     References
     ----------
@@ -133,14 +144,23 @@ class CCAClustering(Clusterer):
             "embedding_": embedding,
         }
 
-    def predict(self, X) -> np.ndarray:
-        """The nearest center of each document, from the views it has."""
-        views = self._known_views(X)
+    def _predict(self, views: Views) -> np.ndarray:
         return self.estimator_.predict(self.space_.project(views, type(self).__name__))
 
 
-def check_cca_parameters(model) -> None:
-    """Those that all methods with a common space have."""
+# -- the common space ------------------------------------------------------------------------------
+
+
+class SpaceParameters(Protocol):
+    """The parameters of an estimator from which a common space is learned."""
+
+    rank: int
+    regularization: float
+    features: str
+
+
+def check_cca_parameters(model: SpaceParameters) -> None:
+    """Check the parameters of a common space."""
     check_int("rank", model.rank, 1)
     check_real("regularization", model.regularization)
     check_choice("features", model.features, ["auto", "raw"])
@@ -148,17 +168,31 @@ def check_cca_parameters(model) -> None:
 
 @dataclass(frozen=True)
 class CommonSpace:
-    """The maps from each view to the common space."""
+    """The maps from each view to the common space.
+
+    Attributes
+    ----------
+    features : Features
+        How documents become points.
+    bases : dict of ndarray of shape (terms, r_v) or None
+        The truncated decomposition of each view; None where it is narrow enough.
+    means : dict of ndarray of shape (r_v,)
+    weights : dict of ndarray of shape (r_v, n_directions)
+        W_v.
+    correlations : ndarray of shape (n_directions,)
+    """
 
     features: Features
-    bases: dict[str, np.ndarray | None]  # (terms, r) of the truncated decomposition, if any
+    bases: dict[str, np.ndarray | None]
     means: dict[str, np.ndarray]
-    weights: dict[str, np.ndarray]  # W_v
+    weights: dict[str, np.ndarray]
     correlations: np.ndarray
 
     @classmethod
-    def learn(cls, model, views: Views, n_directions: int, rng: np.random.Generator):
-        """From the documents that have all views; `model` holds the parameters."""
+    def learn(
+        cls, model: SpaceParameters, views: Views, n_directions: int, rng: np.random.Generator
+    ) -> "CommonSpace":
+        """Learn the maps from the documents that have all views; `model` has the parameters."""
         require_several_views(views, type(model).__name__)
         require_documents(views, type(model).__name__)
         complete = np.flatnonzero(views.present.all(axis=1))
@@ -178,7 +212,7 @@ class CommonSpace:
         return cls(features, bases, means, dict(zip(parts, weights, strict=True)), correlations)
 
     def project(self, views: Views, owner: str = "model") -> np.ndarray:
-        """Mean of the projections of the views that each document has; 0 where it has none."""
+        """Return the mean projection of the views that each document has; 0 if it has none."""
         points = self.features.points(views, owner)
         total = np.zeros((views.n_docs, len(self.correlations)))
         for name, has in zip(views.names, views.present.T, strict=True):
@@ -190,27 +224,28 @@ class CommonSpace:
 def maxvar(
     parts: Sequence[np.ndarray], n_directions: int, regularization: float = 0.0
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """Directions of each of several centered matrices in which they correlate most.
+    """Return the directions of several centered matrices in which they correlate most.
 
     Parameters
     ----------
     parts : sequence of ndarray of shape (documents, r_v)
     n_directions : int
-        At most as many as the widest part has columns that vary.
+        At most the number of columns of the widest part that vary.
     regularization : float, default=0.0
+        Multiple of its mean variance added to the variance of each part.
 
     Returns
     -------
     weights : list of ndarray of shape (r_v, n_directions)
-        Without regularization and for two parts: the canonical variates have variance one.
+        For two parts and without regularization the canonical variates have variance one.
     correlations : ndarray of shape (n_directions,)
-        Falling.
+        Largest first.
     """
     n_docs = len(parts[0])
     roots = [_whitening(part, regularization) for part in parts]
     white = np.hstack([part @ r for part, r in zip(parts, roots, strict=True)]) / np.sqrt(n_docs)
     values, vectors = np.linalg.eigh(white.T @ white)  # (2)
-    leading = slice(None, -n_directions - 1, -1)
+    leading = slice(None, -n_directions - 1, -1)  # eigh returns the smallest first
     ends = np.cumsum([r.shape[1] for r in roots])[:-1]
     blocks = np.split(vectors[:, leading], ends)
     scale = np.sqrt(len(parts))
@@ -218,8 +253,8 @@ def maxvar(
     return weights, (values[leading] - 1) / (len(parts) - 1)
 
 
-def _whitening(part, regularization):
-    """R with R' C R = I over the directions in which the part varies."""
+def _whitening(part: np.ndarray, regularization: float) -> np.ndarray:
+    """Return R with R' C R = I over the directions in which the part varies."""
     covariance = part.T @ part / len(part)
     covariance += regularization * np.trace(covariance) / len(covariance) * np.eye(len(covariance))
     values, vectors = np.linalg.eigh(covariance)
@@ -227,7 +262,8 @@ def _whitening(part, regularization):
     return vectors[:, kept] / np.sqrt(values[kept])
 
 
-def _basis(points, rank, rng):
+def _basis(points: sp.csr_array, rank: int, rng: np.random.Generator) -> np.ndarray | None:
+    """Return the leading right singular vectors; None for points of few dimensions."""
     from sklearn.utils.extmath import randomized_svd
 
     if points.shape[1] <= rank:
@@ -237,24 +273,24 @@ def _basis(points, rank, rng):
     return randomized_svd(points, rank, n_iter=7, random_state=seed)[2].T
 
 
-def _reduced(points, basis) -> np.ndarray:
+def _reduced(points: sp.csr_array, basis: np.ndarray | None) -> np.ndarray:
     return np.asarray(points @ basis) if basis is not None else sp.csr_array(points).toarray()
 
 
-# -- scm -------------------------------------------------------------------------------------------
+# -- search ----------------------------------------------------------------------------------------
 
 
 class SCM(Classifier):
-    """Canonical correlations and logistic regression: views as vectors of class posteriors.
+    """Semantic correlation matching: documents as class posteriors in the common space.
 
     Parameters
     ----------
     n_components : int, default=10
         Dimensions of the common space.
     rank : int, default=100
-        Dimensions of each view before.
+        Dimensions to which wider views are reduced first.
     regularization : float, default=1.0
-        Share of its mean variance that is added to the variance of each view in all directions.
+        Multiple of the mean variance of a view that is added to its variance in all directions.
     C : float, default=1.0
         Inverse strength of the penalty in the logistic regressions.
     features : {"auto", "raw"}, default="auto"
@@ -265,10 +301,16 @@ class SCM(Classifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
     labels_ : ndarray of shape (documents,)
-        The class of each training document, given or found.
+        The class of each training document, given or predicted.
     correlations_ : ndarray of shape (n_components,)
+        Mean correlation of the views in each direction.
     means_ : dict of ndarray of shape (n_classes,)
         Mean semantic vector of the training documents in each view.
+    models_ : dict of LogisticRegression
+        The regression of each view.
+    space_ : CommonSpace
+        The maps from each view to the common space.
+    n_classes_ : int
 
     References
     ----------
@@ -328,26 +370,42 @@ class SCM(Classifier):
             "n_classes_": n_classes,
         }
 
-    def _regression(self, name, points, codes, rows):
+    def _regression(
+        self, name: str, points: np.ndarray, codes: np.ndarray, rows: np.ndarray
+    ) -> Any:
+        """Learn (3) from the labeled ones of the documents `rows`."""
         from sklearn.linear_model import LogisticRegression
 
-        taught = rows[codes[rows] >= 0]
-        if len(np.unique(codes[taught])) < 2:
+        labeled = rows[codes[rows] >= 0]
+        if len(np.unique(codes[labeled])) < 2:
             raise ValueError(
                 f"View {name!r} has labeled documents of fewer than two classes: give more "
                 "labels, or leave the view out."
             )
-        return LogisticRegression(C=self.C, max_iter=1000).fit(points[taught], codes[taught])
+        return LogisticRegression(C=self.C, max_iter=1000).fit(points[labeled], codes[labeled])
 
-    def project(self, X) -> np.ndarray:
-        """Documents in the common space (correlation matching): (documents, n_components)."""
+    def project(self, X: Any) -> np.ndarray:
+        """Return documents in the common space (correlation matching).
+
+        Parameters
+        ----------
+        X : as in `predict_proba`
+
+        Returns
+        -------
+        ndarray of shape (documents, n_components)
+        """
         views = self._known_views(X)
         return self.space_.project(views, type(self).__name__)
 
-    def transform(self, X) -> np.ndarray:
-        """Semantic vectors: the classes' posteriors, mean over the views given that it has.
+    def transform(self, X: Any) -> np.ndarray:
+        """Return semantic vectors: the mean class posteriors of the views each document has.
 
         Give one view, ``transform({"text": X})``, to search with it or in it.
+
+        Parameters
+        ----------
+        X : as in `predict_proba`
 
         Returns
         -------
@@ -364,7 +422,8 @@ class SCM(Classifier):
         return np.where(n_views > 0, total / np.maximum(n_views, 1), 1 / self.n_classes_)
 
 
-def _posteriors(model, points, n_classes):
+def _posteriors(model: Any, points: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return (3) for all classes; 0 for those that the view's regression has not seen."""
     found = np.zeros((len(points), n_classes))
     found[:, model.classes_] = model.predict_proba(points)
     return found

@@ -1,9 +1,9 @@
-"""From views to points: one stated rule for all baselines that work with distances.
+"""From views to points: one rule for all baselines that work with distances.
 
 "auto": counts and sparse weights as square roots, weighted by tf-idf, rows of length one (the rule
-of the models' own starts: `em.starts.concatenated_tfidf`); dense views with features brought to
-[0, 1] where they are not whole numbers (`data.scaling`), rows of length one. So each view has the
-same say on each document. "raw": the values as they are, as in the papers' k-means.
+of the models' own starts: `em.starts.concatenated_tfidf`); dense views that are not whole numbers
+with features scaled to [0, 1] (`em.prepared.learn_scaling`), rows of length one. So each view has the
+same weight in each document. "raw": the values as they are, as in the papers' k-means.
 
 A document that lacks a view is at the origin of it. What is learned (ranges, document frequencies)
 comes from the training documents that have the view.
@@ -18,22 +18,35 @@ import scipy.sparse as sp
 from coview.em.prepared import apply_scaling, is_dense, learn_scaling
 from coview.params import check_choice
 from coview.views.container import Views
-from coview.views.vocabulary import match_features
+from coview.views.vocabulary import match_views
 
 
 @dataclass(frozen=True)
 class Features:
-    """How views become points, as learned from the training documents."""
+    """How views become points, as learned from the training documents.
+
+    Attributes
+    ----------
+    kind : {"auto", "raw"}
+    widths : dict of int
+        Number of columns of each view.
+    names : dict of ndarray or None
+        Names of the columns of each view.
+    scaling : dict of pair of ndarray
+        Smallest value and range of the features of dense real views.
+    tfidf : dict of TfidfTransformer
+        Fitted, for the views that are not dense.
+    """
 
     kind: str
     widths: dict[str, int]
-    names: dict[str, np.ndarray | None]  # of the columns
+    names: dict[str, np.ndarray | None]
     scaling: dict[str, tuple[np.ndarray, np.ndarray]]
-    tfidf: dict[str, Any]  # fitted, for the views that are not dense
+    tfidf: dict[str, Any]
 
     @classmethod
     def learn(cls, views: Views, kind: str = "auto") -> "Features":
-        """Learn the rule; kind is "auto" or "raw"."""
+        """Learn from training documents how they become points; kind is "auto" or "raw"."""
         check_choice("features", kind, ["auto", "raw"])
         widths = dict(zip(views.names, views.widths, strict=True))
         if kind == "raw":
@@ -47,24 +60,23 @@ class Features:
         return cls(kind, widths, views.features, scaling, tfidf)
 
     def points(self, views: Views, owner: str = "model") -> dict[str, sp.csr_array]:
-        """Points (documents, terms) of each view of the fit; zeros for a view not given."""
+        """Return points (documents, terms) of each fitted view; zeros for a view not given."""
+        views = match_views(views, self.names, self.widths, owner)
         found = {}
         for name, width in self.widths.items():
-            if name not in views.names:
+            if name in views:
+                points = self._points_of_view(name, views[name].astype(np.float64))
+                found[name] = _short_indices(points)
+            else:
                 found[name] = sp.csr_array((views.n_docs, width))
-                continue
-            matrix = match_features(
-                views[name], views.features[name], self.names[name], name, width=width, owner=owner
-            )
-            found[name] = _short_indices(self._of_view(name, matrix.astype(np.float64)))
         return found
 
     def side_by_side(self, views: Views, owner: str = "model") -> sp.csr_array:
-        """Points of all views, (documents, terms of all views)."""
+        """Return points of all views, (documents, terms of all views)."""
         parts = list(self.points(views, owner).values())
         return _short_indices(sp.csr_array(sp.hstack(parts, format="csr")))
 
-    def _of_view(self, name, matrix):
+    def _points_of_view(self, name: str, matrix: sp.csr_array) -> sp.csr_array:
         from sklearn.preprocessing import normalize
 
         if self.kind == "raw":
@@ -76,18 +88,18 @@ class Features:
         return sp.csr_array(normalize(matrix))
 
 
-def _tfidf():
+def _tfidf() -> Any:
     from sklearn.feature_extraction.text import TfidfTransformer
 
     return TfidfTransformer()
 
 
-def _roots(matrix):
+def _roots(matrix: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((np.sqrt(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def _short_indices(matrix):
-    """k-means takes 32-bit indices only."""
+def _short_indices(matrix: sp.csr_array) -> sp.csr_array:
+    """Return the matrix with 32-bit indices, the only ones that k-means takes."""
     if matrix.nnz > np.iinfo(np.int32).max:
         return matrix
     parts = matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)

@@ -7,21 +7,24 @@ Objective (to be minimized) over centers m_k and labels c(d), with x_d the point
 How a document becomes a point: `baselines.features`. With features="raw" it is what the papers
 call K-means (one view) and ConcatK-means or K-means + CTVF (views side by side).
 
-Where the code is: scikit-learn's Lloyd iterations from k-means++ seeds, the best of `n_init`.
+The iterations are scikit-learn's, from k-means++ seeds; the best of `n_init` runs is kept.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coview.baselines.base import Clusterer
+from coview.baselines.base import InductiveClusterer
 from coview.baselines.features import Features
 from coview.params import check_choice, check_int
 from coview.views.checks import check_known
 from coview.views.container import Views
 
+if TYPE_CHECKING:
+    from sklearn.cluster import KMeans
 
-class KMeansViews(Clusterer):
+
+class KMeansViews(InductiveClusterer):
     """k-means of one view, or of all views side by side.
 
     Parameters
@@ -29,7 +32,7 @@ class KMeansViews(Clusterer):
     n_components : int, default=10
         Clusters.
     view : str or None, default=None
-        The view to cluster; None puts all side by side.
+        The view to cluster; None: all views side by side.
     features : {"auto", "raw"}, default="auto"
         How documents become points: see `coview.baselines.features`.
     n_init : int, default=10
@@ -43,6 +46,10 @@ class KMeansViews(Clusterer):
     cluster_centers_ : ndarray of shape (n_components, terms)
     inertia_ : float
         The objective.
+    features_ : Features
+        How documents become points.
+    estimator_ : KMeans
+        The fitted k-means.
 
     Examples
     --------
@@ -87,25 +94,27 @@ class KMeansViews(Clusterer):
             "inertia_": model.inertia_,
         }
 
-    def predict(self, X) -> np.ndarray:
-        """The nearest center of each document; -1 for documents that lack the `view`."""
-        views = self._known_views(X)
+    def _predict(self, views: Views) -> np.ndarray:
         points = self.features_.side_by_side(self._own(views), type(self).__name__)
         return np.where(self._has(views), self.estimator_.predict(points), -1)
 
-    def _own(self, views):
+    def _own(self, views: Views) -> Views:
+        """Return the views that are clustered."""
         if self.view is None:
             return views
         check_known([self.view], views.names, "`view`")
         return views.select(self.view)
 
-    def _has(self, views):
+    def _has(self, views: Views) -> np.ndarray:
+        """Return which documents are clustered."""
         own = self._own(views)
         return own.present[:, 0] if self.view is not None else np.ones(views.n_docs, bool)
 
 
-def best_kmeans(points, n_clusters: int, rng: np.random.Generator, n_init: int = 10):
-    """The best of several runs of k-means on points (documents, features), as a fitted model."""
+def best_kmeans(
+    points: Any, n_clusters: int, rng: np.random.Generator, n_init: int = 10
+) -> "KMeans":
+    """Return the best of several runs of k-means on points (documents, features), fitted."""
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 

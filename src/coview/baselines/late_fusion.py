@@ -1,8 +1,8 @@
-r"""Fusion-LM: late fusion of the views' clusterings by a latent model (after Bruno &
-Marchand-Maillet, 2009).
+r"""Late fusion: each view is clustered on its own, and the clusterings are joined afterwards.
 
-Each view is clustered on its own by PLSA, which gives p(c | d, v) over the clusters c of the view.
-A latent class z then explains which clusters of different views go together:
+FusionLM joins them by a latent model (after Bruno & Marchand-Maillet, 2009). PLSA of each view
+gives p(c | d, v) over the clusters c of the view. A latent class z then explains which clusters of
+different views go together:
 
     p(c | d, v)  =  sum_z  p(c | z, v)  p(z | d)                                       (1)
 
@@ -10,42 +10,32 @@ Objective (to be maximized): the likelihood of the views' posteriors taken as co
 
     sum_v sum_{d,c}  p(c | d, v)  log sum_z p(c | z, v) p(z | d)                       (2)
 
-over the views that a document has. (2) is that of `LinkPLSA` with the clusters as terms, each view
-with the same say. The relation of two documents is then their common classes, not their words.
-
+over the views that a document has. (2) is that of `LinkPLSA` with the clusters as terms and equal
+weights of the views. The relation of two documents is then their common classes, not their words.
 Kim et al. (2010), who compare with Fusion-LM, say of it that it "re-estimates the relationship
 between documents from single-view clustering results"; their text does not say more, and this is
 our reading of the method, not a copy of it.
 
-Where the code is: `coview.PLSA` for the views, `coview.LinkPLSA` for (1).
-
-MVC: the clustering that maps best to the clusterings of all views (Long, Yu & Zhang, 2008).
-
-Each view is clustered on its own, by k-means; A_v (documents, clusters) says which cluster a
-document is in. Wanted are one pattern B (documents, clusters) and for each view a map P_v
-(clusters, clusters), all non-negative, so that B P_v is close to A_v.
-
+MVC joins them by linear maps (Long, Yu & Zhang, 2008). k-means of each view gives A_v (documents,
+clusters), which says which cluster a document is in. Wanted are one pattern B (documents, clusters)
+and for each view a map P_v (clusters, clusters), all non-negative, so that B P_v is close to A_v.
 Objective (to be minimized), with a weight w_v for each view and over the documents that have it,
 
-    sum_v w_v  D(A_v || B P_v)                                                         (1)
+    sum_v w_v  D(A_v || B P_v)                                                         (3)
 
 where D is the generalized I-divergence, sum a log(a/b) - a + b, or the squared Euclidean distance.
+With the A_v and P_v side by side in A and P, M the weights (0 where a document lacks a view), and
+Q = B P, the updates for the I-divergence are
 
-Updates. With the A_v and P_v side by side in A and P, M the weights (0 where a document lacks a
-view), and Q = B P; I-divergence:
+    B  <-  B * ((M A / Q) P') / (M P'),      P  <-  P * (B' (M A / Q)) / (B' M)         (4)
 
-    B  <-  B * ((M A / Q) P') / (M P'),      P  <-  P * (B' (M A / Q)) / (B' M)         (2)
+and for the Euclidean distance
 
-Euclidean:
+    B  <-  B * ((M A) P') / ((M Q) P'),      P  <-  P * (B' (M A)) / (B' (M Q))         (5)
 
-    B  <-  B * ((M A) P') / ((M Q) P'),      P  <-  P * (B' (M A)) / (B' (M Q))         (3)
-
-Neither raises (1) (Lee & Seung, 2001). B is read up to scale: with the rows of P made to sum to
-one, a document is in the cluster of its largest entry.
-
-Starts: B from the clustering of each view, and `n_init` at random; the lowest objective is kept.
-
-Where the code is: (2) and (3) are `mapping_step`, (1) is `mapping_loss`.
+Neither raises (3) (Lee & Seung, 2001). B is determined up to scale: with the rows of P made to sum
+to one, a document is in the cluster of its largest entry. The updates start from the clustering of
+each view, and from `n_init` random patterns; the lowest objective is kept.
 """
 
 from collections.abc import Iterator
@@ -54,7 +44,7 @@ from typing import Any
 import numpy as np
 from scipy.special import rel_entr
 
-from coview.baselines.base import Clusterer, require_documents
+from coview.baselines.base import Clusterer, InductiveClusterer, require_documents
 from coview.baselines.features import Features
 from coview.baselines.kmeans import best_kmeans
 from coview.models.link_plsa import LinkPLSA
@@ -62,21 +52,23 @@ from coview.models.plsa import PLSA
 from coview.params import by_view, check_choice, check_int, check_real
 from coview.views.container import Views
 
+# -- Fusion-LM: a latent model of the clusterings --------------------------------------------------
 
-class FusionLM(Clusterer):
-    """Late fusion: PLSA of each view, and a latent model of how their clusters go together.
+
+class FusionLM(InductiveClusterer):
+    """PLSA of each view, and a latent model of how the views' clusters go together.
 
     Parameters
     ----------
     n_components : int, default=10
-        Clusters, of the fusion and of each view.
+        Clusters of the fusion and of each view.
     init : str, default="auto"
         Start of the views' models, as in `coview.PLSA`.
     max_iter : int, default=200
-        Most iterations of each model.
+        Maximum number of iterations of each model.
     random_state : int, Generator, RandomState or None, default=None
     n_jobs : int or None, default=None
-        Threads; the result does not depend on it.
+        Threads; None uses every core. The result does not depend on it.
 
     Attributes
     ----------
@@ -127,9 +119,9 @@ class FusionLM(Clusterer):
             rows = np.flatnonzero(has)
             model = self._model(PLSA, rng, init=self.init).fit(views.select(name)[rows])
             models[name] = model
-            posteriors[name] = _spread(model.doc_topic_, rows, views.n_docs)
+            posteriors[name] = _scatter_rows(model.doc_topic_, rows, views.n_docs)
         clusters = Views(posteriors, present=views.present)
-        fusion = self._model(LinkPLSA, rng, scaling=None).fit(clusters)
+        fusion = self._model(LinkPLSA, rng, scaling=None).fit(clusters)  # (1)
         return {
             "models_": models,
             "fusion_": fusion,
@@ -137,54 +129,54 @@ class FusionLM(Clusterer):
             "labels_": fusion.labels_,
         }
 
-    def _model(self, cls, rng, **params):
+    def _model(self, cls: type, rng: np.random.Generator, **params: Any) -> Any:
         seed = int(rng.integers(2**31))
         common = {"max_iter": self.max_iter, "random_state": seed, "n_jobs": self.n_jobs}
         return cls(self.n_components, **common, **params)
 
-    def predict(self, X) -> np.ndarray:
-        """The cluster of each document, from the views it has."""
-        views = self._known_views(X)
+    def _predict(self, views: Views) -> np.ndarray:
         posteriors = {}
         for name, has in zip(views.names, views.present.T, strict=True):
             rows = np.flatnonzero(has)
             found = np.zeros((0, self.n_components))
             if len(rows):
                 found = self.models_[name].transform(views.select(name)[rows])
-            posteriors[name] = _spread(found, rows, views.n_docs)
+            posteriors[name] = _scatter_rows(found, rows, views.n_docs)
         return self.fusion_.predict(Views(posteriors, present=views.present))
 
 
-def _spread(rows, places, n_docs):
-    """Rows at their places among all documents, zeros elsewhere."""
-    found = np.zeros((n_docs, rows.shape[1]))
-    found[places] = rows
+def _scatter_rows(values: np.ndarray, rows: np.ndarray, n_docs: int) -> np.ndarray:
+    """Return an array of all documents with the values at `rows`, zeros elsewhere."""
+    found = np.zeros((n_docs, values.shape[1]))
+    found[rows] = values
     return found
 
 
-# -- mvc -------------------------------------------------------------------------------------------
+# -- MVC: linear maps to the clusterings -----------------------------------------------------------
 
 
-SMOOTHING = 0.1  # of a start from labels: a zero would stay one
+SMOOTHING = 0.1  # of a start from labels: multiplicative updates never leave a zero
 
 
 class MVC(Clusterer):
-    """A consensus of the clusterings of the views, by maps from it to each of them.
+    """A consensus of the views' clusterings, with linear maps from it to each of them.
 
     Parameters
     ----------
     n_components : int, default=10
-        Clusters, of the consensus and of each view.
+        Clusters of the consensus and of each view.
     divergence : {"i_divergence", "euclidean"}, default="i_divergence"
+        How the clusterings and their reconstructions are compared.
     view_weights : float or dict of float, default=1.0
-        w_v.
+        w_v, one for all views or by view.
     features : {"auto", "raw"}, default="auto"
         How documents become points for k-means: see `coview.baselines.features`.
     n_init : int, default=10
         Random starts, and runs of k-means on each view.
-    max_iter, tol : int, float, default=200, 1e-6
-        Most iterations; one that changes the objective by less than this share of it is the
-        last.
+    max_iter : int, default=200
+        Maximum number of iterations.
+    tol : float, default=1e-6
+        Stop when an iteration changes the objective by less than this share of it.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -197,8 +189,9 @@ class MVC(Clusterer):
     maps_ : dict of ndarray of shape (n_components, n_components)
         P_v.
     objectives_ : ndarray
-        (1) at the start and after each iteration.
+        (3) at the start and after each iteration.
     n_iter_ : int
+        Iterations of the run that was kept.
 
     References
     ----------
@@ -262,7 +255,7 @@ class MVC(Clusterer):
             "n_iter_": len(objectives) - 1,
         }
 
-    def _view_labels(self, views, rng):
+    def _view_labels(self, views: Views, rng: np.random.Generator) -> dict[str, np.ndarray]:
         points = Features.learn(views, self.features).points(views)
         found = {}
         for (name, rows), has in zip(points.items(), views.present.T, strict=True):
@@ -272,8 +265,10 @@ class MVC(Clusterer):
             found[name] = labels
         return found
 
-    def _starts(self, labels, patterns, rng) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Pairs B, P: from the clustering of each view, and at random."""
+    def _starts(
+        self, labels: dict[str, np.ndarray], patterns: np.ndarray, rng: np.random.Generator
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield pairs B, P: from the clustering of each view, then at random."""
         k = self.n_components
         for found in labels.values():
             pattern = one_hot(found, k) + SMOOTHING / k
@@ -281,7 +276,10 @@ class MVC(Clusterer):
         for _ in range(self.n_init):
             yield rng.random((len(patterns), k)) + 0.1, rng.random((k, patterns.shape[1])) + 0.1
 
-    def _run(self, patterns, mask, pattern, maps):
+    def _run(
+        self, patterns: np.ndarray, mask: np.ndarray, pattern: np.ndarray, maps: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, list[float]]:
+        """Iterate from one start; return B, P and the objective after each iteration."""
         losses = [mapping_loss(patterns, mask, pattern, maps, self.divergence)]
         for _ in range(self.max_iter):
             pattern, maps = mapping_step(patterns, mask, pattern, maps, self.divergence)
@@ -292,8 +290,10 @@ class MVC(Clusterer):
 
 
 def one_hot(labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Indicators (documents, clusters) of labels; zeros for -1.
+    """Return indicators (documents, clusters) of labels; zeros for -1.
 
+    Examples
+    --------
     >>> one_hot(np.array([1, -1]), 2)
     array([[0., 1.],
            [0., 0.]])
@@ -304,18 +304,22 @@ def one_hot(labels: np.ndarray, n_clusters: int) -> np.ndarray:
     return found
 
 
-def mapping_loss(patterns, mask, pattern, maps, divergence: str) -> float:
-    """(1), with all views side by side."""
+def mapping_loss(
+    patterns: np.ndarray, mask: np.ndarray, pattern: np.ndarray, maps: np.ndarray, divergence: str
+) -> float:
+    """Return (3), with all views side by side: A, M, B and P."""
     product = pattern @ maps
     if divergence == "euclidean":
         return float((mask * (patterns - product) ** 2).sum())
-    # weights go inside: where they are 0 the product may be, too
+    # D(m a || m b) = m D(a || b), and it is 0 where m is, even if b is 0 there
     patterns, product = mask * patterns, mask * product
     return float((rel_entr(patterns, product) - patterns + product).sum())
 
 
-def mapping_step(patterns, mask, pattern, maps, divergence: str):
-    """(2) or (3): B, then P with the new B."""
+def mapping_step(
+    patterns: np.ndarray, mask: np.ndarray, pattern: np.ndarray, maps: np.ndarray, divergence: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Update B, then P with the new B: (4) or (5)."""
     above, below = _ratio_parts(patterns, mask, pattern @ maps, divergence)
     pattern = pattern * _divided(above @ maps.T, below @ maps.T)
     above, below = _ratio_parts(patterns, mask, pattern @ maps, divergence)
@@ -323,12 +327,15 @@ def mapping_step(patterns, mask, pattern, maps, divergence: str):
     return pattern, maps
 
 
-def _ratio_parts(patterns, mask, product, divergence):
-    """What is multiplied into numerator and denominator."""
+def _ratio_parts(
+    patterns: np.ndarray, mask: np.ndarray, product: np.ndarray, divergence: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what P' or B' multiplies in the numerator and in the denominator of (4) or (5)."""
     if divergence == "euclidean":
         return mask * patterns, mask * product
     return _divided(mask * patterns, product), mask
 
 
-def _divided(a, b):
+def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return a / b, 0 where b is 0."""
     return np.divide(a, b, out=np.zeros_like(a), where=b > 0)

@@ -1,71 +1,69 @@
-r"""Naive Bayes for each view, and the views' ensemble (NBC and NBC_E of Zhuang et al., 2012).
+r"""Naive Bayes of the views: their ensemble, and co-training.
 
-For each view v, from the labeled documents (McCallum & Nigam, 1998), with n(c,w,v) the counts of a
-word in the documents of a class,
+NaiveBayesViews (NBC and NBC_E of Zhuang et al., 2012). For each view v, from the labeled documents
+(McCallum & Nigam, 1998), with n(c,w,v) the counts of a word in the documents of a class,
 
     p(w | c, v)  =  (n(c,w,v) + alpha) / sum_w' (n(c,w',v) + alpha)
     p(c | d, v)  ∝  p(c)  prod_w  p(w | c, v)^n(d,w,v)
 
 The ensemble of the views a document has is the mean of the posteriors ("mean": the papers' ensemble
-of equal weights), or their product with the prior taken once ("product": one naive Bayes for
-which views are independent given the class).
+of equal weights), or their product with the prior taken once ("product": one naive Bayes in which
+views are independent given the class). The models are scikit-learn's MultinomialNB; `join` combines
+their posteriors.
 
-Where the code is: scikit-learn's MultinomialNB for each view; `combine` joins them.
-
-Co-training: the views' classifiers label documents for each other (Blum & Mitchell, 1998).
-
-Given labeled documents L and a pool of u documents drawn at random from the unlabeled ones,
-repeat:
+CoTraining (Blum & Mitchell, 1998): the views' classifiers label documents for each other. Given
+labeled documents L and a pool of u documents drawn at random from the unlabeled ones, repeat:
 
     1. fit a naive Bayes to each view of L;
-    2. each of them labels, of the documents in the pool that it takes for class c, the n_c of which
-       it is surest;
-    3. these join L with those labels, and the pool is filled up.
+    2. each of them labels, among the documents of the pool that it assigns to class c, the n_c
+       that it is most confident of;
+    3. these join L with those labels, and the pool is refilled.
 
 The paper has two views, two classes, u = 75, 30 rounds and n = (1, 3), about the shares of the
-classes. Here views and classes may be more; n_c follows the shares among the labeled documents.
-Where two views label one document differently, the surer one is believed. Documents that lack a
-view are not seen by its classifier.
-
-In the end the posteriors of the views are joined: by their mean (CoTr_E of Zhuang et al., 2012) or
-by their product, as in the paper.
-
-Where the code is: `_round` is one pass of 1 to 3; the classifiers are those of
-`baselines.naive_bayes`.
+classes. Here there may be more views and classes; n_c follows the shares among the labeled
+documents. Where two views label one document differently, the more confident one wins. Documents
+that lack a view are not seen by its classifier. In the end the posteriors of the views are combined
+by their mean (CoTr_E of Zhuang et al., 2012) or by their product, as in the paper.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from coview.baselines.base import Classifier, require_several_views
 from coview.em.prepared import learn_scaling, prepare
 from coview.params import check_choice, check_int, check_real
 from coview.views.checks import check_known
 from coview.views.container import Views
-from coview.views.vocabulary import match_features
+from coview.views.vocabulary import match_views
+
+# -- the ensemble ----------------------------------------------------------------------------------
 
 
 class NaiveBayesViews(Classifier):
-    """Multinomial naive Bayes of one view, or the ensemble of all.
+    """Multinomial naive Bayes of one view, or the ensemble of all views.
 
     Parameters
     ----------
     view : str or None, default=None
-        The one view to use; None joins all of them.
+        The one view to use; None combines all of them.
     combine : {"mean", "product"}, default="mean"
-        How the views' posteriors are joined.
+        How the views' posteriors are combined.
     alpha : float, default=1.0
         Added to every count.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    class_prior_ : ndarray of shape (n_classes,)
+        Shares of the classes among the labeled documents.
     labels_ : ndarray of shape (documents,)
-        The class of each training document, given or found.
+        The class of each training document, given or predicted.
     models_ : dict of MultinomialNB
-        Those of the views with a labeled document.
+        The model of each view that a labeled document has.
 
     References
     ----------
@@ -99,22 +97,33 @@ class NaiveBayesViews(Classifier):
         if self.view is not None:
             check_known([self.view], views.names, "`view`")
             views = views.select(self.view)
-        counts = Counts.learn(views)
-        matrices = counts.of(views)
+        scaling = CountScaling.learn(views)
+        matrices = scaling.counts(views)
         models = fit_views(matrices, views.present, codes, self.alpha)
         if not models:
             raise ValueError("No labeled document has the view, or any: nothing to learn from.")
         prior = np.bincount(codes[codes >= 0]) / (codes >= 0).sum()
-        return {"counts_": counts, "models_": models, "class_prior_": prior}
+        return {"counts_": scaling, "models_": models, "class_prior_": prior}
 
-    def view_proba(self, X) -> dict[str, np.ndarray]:
-        """Posteriors (documents, classes) of each view; NaN for documents that lack it."""
+    def view_proba(self, X: Any) -> dict[str, np.ndarray]:
+        """Return the posteriors of each view on its own.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            Any subset of the fitted views.
+
+        Returns
+        -------
+        dict of ndarray of shape (documents, n_classes)
+            NaN for documents that lack the view.
+        """
         views = self._known_views(X)
         return self._view_proba(views)
 
-    def _view_proba(self, views):
+    def _view_proba(self, views: Views) -> dict[str, np.ndarray]:
         kept = views.select(*(n for n in views.names if n in self.models_))
-        matrices = self.counts_.of(kept, type(self).__name__)
+        matrices = self.counts_.counts(kept, type(self).__name__)
         n_classes = len(self.class_prior_)
         return proba_of_views(self.models_, matrices, kept.present, n_classes)
 
@@ -124,52 +133,55 @@ class NaiveBayesViews(Classifier):
         return join(list(self._view_proba(views).values()), self.class_prior_, self.combine)
 
 
-class Counts:
-    """Views as counts: dense real ones brought to [0, 1], as in the models; the rest as it is."""
+@dataclass(frozen=True)
+class CountScaling:
+    """How views become counts: dense real ones scaled to [0, 1] as in the models, others as is.
 
-    def __init__(self, scaling: dict, names: dict, widths: dict):
-        self.scaling, self.names, self.widths = scaling, names, widths
+    Attributes
+    ----------
+    scaling : dict of pair of ndarray
+        Smallest value and range of the features, for the views that are scaled.
+    names : dict of ndarray or None
+        Names of the columns of each view.
+    widths : dict of int
+        Number of columns of each view.
+    """
+
+    scaling: dict[str, tuple[np.ndarray, np.ndarray]]
+    names: dict[str, np.ndarray | None]
+    widths: dict[str, int]
 
     @classmethod
-    def learn(cls, views: Views) -> "Counts":
+    def learn(cls, views: Views) -> "CountScaling":
+        """Learn from training documents."""
         scaling = learn_scaling(views.matrices, views.present, "auto")
         return cls(scaling, views.features, dict(zip(views.names, views.widths, strict=True)))
 
-    def of(self, views: Views, owner: str = "model") -> dict[str, Any]:
-        """The matrix of each view given, its columns in the order of the fit."""
-        matched = {
-            name: match_features(
-                matrix,
-                views.features[name],
-                self.names[name],
-                name,
-                width=self.widths[name],
-                owner=owner,
-            )
-            for name, matrix in views.matrices.items()
-        }
-        data = prepare(Views(matched, present=views.present), self.scaling, np.float64)
+    def counts(self, views: Views, owner: str = "model") -> dict[str, sp.csr_array]:
+        """Return the matrix of each view given, with the columns of the fit."""
+        views = match_views(views, self.names, self.widths, owner)
+        data = prepare(views, self.scaling, np.float64)
         return dict(zip(data.names, data.matrices, strict=True))
 
 
 def fit_views(
     matrices: Mapping[str, Any], present: np.ndarray, codes: np.ndarray, alpha: float
 ) -> dict[str, Any]:
-    """A naive Bayes for each view that a labeled document has."""
+    """Fit a naive Bayes to each view that a labeled document has; codes of -1 are unlabeled."""
     from sklearn.naive_bayes import MultinomialNB
 
     models = {}
     for (name, matrix), has in zip(matrices.items(), present.T, strict=True):
-        taught = np.flatnonzero(has & (codes >= 0))
-        if len(taught):
-            models[name] = MultinomialNB(alpha=alpha).fit(matrix[taught], codes[taught])
+        labeled = np.flatnonzero(has & (codes >= 0))
+        if len(labeled):
+            models[name] = MultinomialNB(alpha=alpha).fit(matrix[labeled], codes[labeled])
     return models
 
 
 def proba_of_views(
     models: Mapping[str, Any], matrices: Mapping[str, Any], present: np.ndarray, n_classes: int
 ) -> dict[str, np.ndarray]:
-    """Posteriors (documents, classes) of each view that has a model; NaN where it is lacking."""
+    """Return posteriors (documents, classes) of each view with a model; NaN where it is absent."""
     found = {}
     for (name, matrix), has in zip(matrices.items(), present.T, strict=True):
         if name in models:
@@ -182,8 +194,17 @@ def proba_of_views(
 
 
 def join(posteriors: list[np.ndarray], prior: np.ndarray, combine: str) -> np.ndarray:
-    """One posterior from those of the views a document has; the prior where it has none.
+    """Combine the posteriors of the views a document has; the prior where it has none.
 
+    Parameters
+    ----------
+    posteriors : list of ndarray of shape (documents, classes)
+        One for each view; NaN for documents that lack it.
+    prior : ndarray of shape (classes,)
+    combine : {"mean", "product"}
+
+    Examples
+    --------
     >>> a, b = np.array([[0.8, 0.2]]), np.array([[0.4, 0.6]])
     >>> join([a, b], np.array([0.5, 0.5]), "mean")
     array([[0.6, 0.4]])
@@ -196,7 +217,7 @@ def join(posteriors: list[np.ndarray], prior: np.ndarray, combine: str) -> np.nd
     if combine == "mean":
         joined = np.where(known, stack, 0).sum(axis=0) / np.maximum(n_known, 1)
     else:
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore"):  # log 0 of impossible classes; bounded below
             logs = np.where(known, np.log(np.where(known, stack, 1)), 0).sum(axis=0)
             logs = np.maximum(logs, -1e300) - (n_known - 1) * np.log(prior)
         joined = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -204,7 +225,7 @@ def join(posteriors: list[np.ndarray], prior: np.ndarray, combine: str) -> np.nd
     return np.where(n_known > 0, joined, prior)
 
 
-# -- cotraining ------------------------------------------------------------------------------------
+# -- co-training -----------------------------------------------------------------------------------
 
 
 class CoTraining(NaiveBayesViews):
@@ -213,26 +234,27 @@ class CoTraining(NaiveBayesViews):
     Parameters
     ----------
     combine : {"mean", "product"}, default="mean"
-        How the views' posteriors are joined in the end.
+        How the views' posteriors are combined in the end.
     alpha : float, default=1.0
         Added to every count by naive Bayes.
     pool_size : int, default=75
-        Unlabeled documents that are looked at in a round.
+        Unlabeled documents that are considered in a round.
     n_added : int, default=4
-        Documents that each view labels in a round, shared out among the classes as among the
-        labeled documents; at least one for each class.
+        Documents that each view labels in a round, divided among the classes by their shares of
+        the labeled documents; at least one for each class.
     max_iter : int, default=30
-        Rounds.
+        Maximum number of rounds.
     random_state : int, Generator, RandomState or None, default=None
-        For the order in which documents come into the pool.
+        For the order in which documents enter the pool.
 
     Attributes
     ----------
-    classes_, labels_, models_
-        As in `NaiveBayesViews`; `view_proba` gives the posterior of each view.
+    classes_, class_prior_, labels_, models_
+        As in `NaiveBayesViews`.
     taught_ : ndarray of int of shape (documents,)
-        The number of the class under which each document taught in the end, -1 if it did not.
+        The number of the class with which each document was used in the last fit, -1 if unused.
     n_iter_ : int
+        Rounds that were run.
 
     References
     ----------
@@ -272,8 +294,8 @@ class CoTraining(NaiveBayesViews):
 
     def _fit(self, views: Views, codes: np.ndarray, rng: np.random.Generator) -> dict[str, Any]:
         require_several_views(views, type(self).__name__)
-        counts = Counts.learn(views)
-        matrices = counts.of(views)
+        scaling = CountScaling.learn(views)
+        matrices = scaling.counts(views)
         prior = np.bincount(codes[codes >= 0]) / (codes >= 0).sum()
         quota = np.maximum(1, np.rint(self.n_added * prior)).astype(int)
         taught, waiting = codes.copy(), rng.permutation(np.flatnonzero(codes < 0))
@@ -286,39 +308,55 @@ class CoTraining(NaiveBayesViews):
             n_iter += 1
         models = fit_views(matrices, views.present, taught, self.alpha)
         return {
-            "counts_": counts,
+            "counts_": scaling,
             "models_": models,
             "class_prior_": prior,
             "taught_": taught,
             "n_iter_": n_iter,
         }
 
-    def _round(self, matrices, present, taught, pool, quota):
-        """Label documents of the pool in `taught`, in place; which these are."""
+    def _round(
+        self,
+        matrices: Mapping[str, Any],
+        present: np.ndarray,
+        taught: np.ndarray,
+        pool: np.ndarray,
+        quota: np.ndarray,
+    ) -> np.ndarray:
+        """Run steps 1 to 3: label documents of the pool in `taught`, in place; return which."""
         models = fit_views(matrices, present, taught, self.alpha)
         of_pool = {name: matrix[pool] for name, matrix in matrices.items()}
         posteriors = proba_of_views(models, of_pool, present[pool], len(quota))
-        surest = np.zeros(len(pool))
+        confidence = np.zeros(len(pool))
         for proba in posteriors.values():
-            for place, c in surest_of(proba, quota):
-                if proba[place, c] > surest[place]:
-                    surest[place] = proba[place, c]
-                    taught[pool[place]] = c
-        return pool[surest > 0]
+            for row, c in most_confident(proba, quota):
+                if proba[row, c] > confidence[row]:
+                    confidence[row] = proba[row, c]
+                    taught[pool[row]] = c
+        return pool[confidence > 0]
 
 
-def surest_of(proba: np.ndarray, quota: np.ndarray) -> list[tuple[int, int]]:
-    """Pairs of a document and its class: the surest few of each class.
+def most_confident(proba: np.ndarray, quota: np.ndarray) -> list[tuple[int, int]]:
+    """Return pairs of a document and its class: the most confident predictions of each class.
 
+    Parameters
+    ----------
+    proba : ndarray of shape (documents, classes)
+        NaN for documents that lack the view.
+    quota : ndarray of int of shape (classes,)
+        Number of documents of each class.
+
+    Examples
+    --------
     >>> proba = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]])
-    >>> surest_of(proba, np.array([1, 1]))
+    >>> most_confident(proba, np.array([1, 1]))
     [(0, 0), (2, 1)]
     """
     has = np.flatnonzero(~np.isnan(proba[:, 0]))
     guess = proba[has].argmax(axis=1)
     found = []
     for c, most in enumerate(quota.tolist()):
-        places = has[guess == c]
-        order = np.argsort(-proba[places, c], kind="stable")[:most]
-        found += [(int(place), c) for place in places[order]]
+        rows = has[guess == c]
+        order = np.argsort(-proba[rows, c], kind="stable")[:most]
+        found += [(int(row), c) for row in rows[order]]
     return found

@@ -1,9 +1,9 @@
-r"""Estimators of one matrix on several views: one of them, all side by side, or the best one.
+r"""Estimators of one matrix on several views: on one of them, on all side by side, on the best.
 
-`OneView` and `Concatenated` let `PLSA`, `LTM` and their like stand next to models of several views;
-the papers call them PLSA and LTM of a view, and conc-PLSA, PLSA + CTVF or ConcatLTM.
+`OneView` and `Concatenated` apply `PLSA`, `LTM` and other estimators of one matrix to `Views`; the
+papers call these PLSA and LTM of a view, and conc-PLSA, PLSA + CTVF or ConcatLTM.
 
-`BestView` fits every view and keeps one. The papers choose it by the true labels: that is an
+`BestView` fits every view and keeps the best. The papers choose it by the true labels: that is an
 oracle, not a method, and `oracle_` says so. Without labels the choice is by the mean silhouette in
 the view's own points (`baselines.features`),
 
@@ -12,33 +12,34 @@ the view's own points (`baselines.features`),
 with a(d) the mean distance to the other documents of d's cluster and b(d) that to the nearest other
 cluster (Rousseeuw, 1987); or by the mean adjusted Rand index with the clusterings of the other
 views ("agreement"), since what views share is less likely to be an accident of one. Silhouettes
-favor views of few dimensions, and of two views each agrees with the other equally: "auto"
-is agreement for three views and more. Objectives and likelihoods of different views are no guide:
-they are sums over different numbers.
+favor views of few dimensions, and with two views the agreement is the same for both: "auto" is
+agreement for three views and more, silhouette for two. Objectives and likelihoods of different
+views cannot be compared: they are sums over different data.
 """
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
-from coview.baselines.base import Clusterer, class_codes, require_documents
+from coview.baselines.base import InductiveClusterer, class_codes, require_documents
 from coview.baselines.features import Features
 from coview.metrics import adjusted_rand, clustering_accuracy
 from coview.params import check_choice
 from coview.views.checks import check_known
 from coview.views.container import Views
+from coview.views.vocabulary import match_views
 
-SILHOUETTE_DOCUMENTS = 2_000  # a sample for more: all pairs of them are compared
+SILHOUETTE_DOCUMENTS = 2_000  # of more a sample is drawn, since all pairs are compared
 
 
-class OneView(Clusterer):
+class OneView(InductiveClusterer):
     """An estimator of one matrix, on one of several views.
 
     Parameters
     ----------
     estimator : estimator with `fit` and `labels_`
+        It is cloned; `predict` needs its `predict`.
     view : str or None, default=None
         The view; None if there is only one.
 
@@ -57,14 +58,14 @@ class OneView(Clusterer):
     (60,)
     """
 
-    random_state = 0  # not used: that of the estimator counts
+    random_state = 0  # not used: the estimator has its own
 
     def __init__(self, estimator: Any, *, view: str | None = None):
         self.estimator = estimator
         self.view = view
 
     def _check_parameters(self) -> None:
-        """The estimator checks its own."""
+        """Leave it to the estimator, which checks its own parameters."""
 
     def _fit(self, views: Views, rng: np.random.Generator) -> dict[str, Any]:
         own, has = self._own(views)
@@ -74,15 +75,15 @@ class OneView(Clusterer):
         labels[has] = model.labels_
         return {"estimator_": model, "labels_": labels}
 
-    def predict(self, X) -> np.ndarray:
-        """The cluster of each document; -1 for documents that lack the view."""
-        own, has = self._own(self._known_views(X))
+    def _predict(self, views: Views) -> np.ndarray:
+        own, has = self._own(views)
         labels = np.full(own.n_docs, -1)
         if len(has):
             labels[has] = self.estimator_.predict(own[has])
         return labels
 
-    def _own(self, views):
+    def _own(self, views: Views) -> tuple[Views, np.ndarray]:
+        """Return the one view, and the rows of the documents that have it."""
         if self.view is None and views.n_views > 1:
             raise ValueError(
                 f"OneView needs `view` where there are several ({', '.join(views.names)})."
@@ -93,19 +94,25 @@ class OneView(Clusterer):
         return own, np.flatnonzero(own.present[:, 0])
 
 
-class Concatenated(Clusterer):
+class Concatenated(InductiveClusterer):
     """An estimator of one matrix, on all views side by side.
 
-    The columns keep their values, so a view with larger sums has a larger say, as in the papers.
+    The columns keep their values, so a view with larger sums has a larger weight, as in the
+    papers.
 
     Parameters
     ----------
     estimator : estimator with `fit` and `labels_`
+        It is cloned; `predict` needs its `predict`.
 
     Attributes
     ----------
     estimator_ : the fitted estimator
     labels_ : ndarray of shape (documents,)
+    widths_ : dict of int
+        Number of columns of each view.
+    features_ : dict of ndarray or None
+        Names of the columns of each view.
 
     Examples
     --------
@@ -122,33 +129,39 @@ class Concatenated(Clusterer):
         self.estimator = estimator
 
     def _check_parameters(self) -> None:
-        """The estimator checks its own."""
+        """Leave it to the estimator, which checks its own parameters."""
 
     def _fit(self, views: Views, rng: np.random.Generator) -> dict[str, Any]:
         model = clone(self.estimator).fit(views.concat())
         widths = dict(zip(views.names, views.widths, strict=True))
-        return {"estimator_": model, "labels_": model.labels_, "widths_": widths}
+        return {
+            "estimator_": model,
+            "labels_": model.labels_,
+            "widths_": widths,
+            "features_": views.features,
+        }
 
-    def predict(self, X) -> np.ndarray:
-        """The cluster of each document; a view that is not given counts as empty."""
-        views = self._known_views(X)
+    def _predict(self, views: Views) -> np.ndarray:
+        owner = type(self).__name__
+        views = match_views(views, self.features_, self.widths_, owner)
         absent = [n for n in self.view_names_ if n not in views.names]
         empty = {n: np.zeros((views.n_docs, self.widths_[n])) for n in absent}
         whole = Views({**views.matrices, **empty}).select(*self.view_names_)
         return self.estimator_.predict(whole.concat())
 
 
-class BestView(Clusterer):
-    """An estimator of one matrix on every view, and the best of these.
+class BestView(InductiveClusterer):
+    """An estimator of one matrix on every view, of which the best is kept.
 
     Parameters
     ----------
     estimator : estimator with `fit` and `labels_`
+        It is cloned for each view; `predict` needs its `predict`.
     oracle : bool, default=False
         Choose by the accuracy under the true labels, `fit(views, y)`, as the papers do. Then
-        `oracle_` is True: whatever is printed must say so.
+        `oracle_` is True, and every report must say so.
     criterion : {"auto", "silhouette", "agreement"}, default="auto"
-        How to choose without labels.
+        How to choose without labels; "auto" is "agreement" for three views and more.
 
     Attributes
     ----------
@@ -156,8 +169,15 @@ class BestView(Clusterer):
     labels_ : ndarray of shape (documents,)
         Those of the best view; -1 for documents that lack it.
     oracle_ : bool
-    view_labels_, view_scores_, estimators_ : dict
-        The labels, the figure by which was chosen, and the fitted estimator of each view.
+        Whether true labels were used.
+    view_labels_ : dict of ndarray of shape (documents,)
+        The labels of each view.
+    view_scores_ : dict of float
+        The score of each view by which the best was chosen.
+    estimators_ : dict
+        The fitted estimator of each view.
+    models_ : dict of OneView
+        The same, with `predict` for `Views`.
 
     Examples
     --------
@@ -183,8 +203,19 @@ class BestView(Clusterer):
         check_choice("oracle", self.oracle, [True, False])
         check_choice("criterion", self.criterion, ["auto", "silhouette", "agreement"])
 
-    def fit(self, X, y=None):
-        """Fit every view and keep the best; `y` is read with `oracle=True` only."""
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit every view and keep the best.
+
+        Parameters
+        ----------
+        X : Views, dict of matrices, list of matrices, or one matrix
+        y : array-like of shape (documents,), optional
+            The true labels; used with `oracle=True` only.
+
+        Returns
+        -------
+        self
+        """
         self._check_parameters()
         views = self._training_views(X)
         require_documents(views, type(self).__name__)
@@ -203,23 +234,21 @@ class BestView(Clusterer):
         }
         return self._keep(views, found, 0)
 
-    def fit_predict(self, X, y=None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit, and return `labels_`."""
         return self.fit(X, y).labels_
 
-    def predict(self, X) -> np.ndarray:
-        """The cluster of each document in the best view; -1 for documents that lack it."""
-        check_is_fitted(self)
-        return self.models_[self.best_view_].predict(self._known_views(X))
+    def _predict(self, views: Views) -> np.ndarray:
+        return self.models_[self.best_view_].predict(views)
 
-    def _oracle_scores(self, labels, y):
+    def _oracle_scores(self, labels: dict[str, np.ndarray], y: Any) -> dict[str, float]:
         if y is None:
             raise ValueError("BestView(oracle=True) chooses by the true labels: fit(views, y).")
         codes = class_codes(y, len(next(iter(labels.values()))))[1]
         known = codes >= 0
         return {n: clustering_accuracy(codes[known], found[known]) for n, found in labels.items()}
 
-    def _scores(self, labels, views):
+    def _scores(self, labels: dict[str, np.ndarray], views: Views) -> dict[str, float]:
         by_default = "agreement" if views.n_views > 2 else "silhouette"
         if (by_default if self.criterion == "auto" else self.criterion) == "agreement":
             return {n: _agreement(labels, n) for n in labels}
@@ -227,8 +256,8 @@ class BestView(Clusterer):
         return {n: _silhouette(points[n], labels[n]) for n in labels}
 
 
-def _silhouette(points, labels):
-    """Mean silhouette of the documents that have a label; -1 for a single cluster."""
+def _silhouette(points: Any, labels: np.ndarray) -> float:
+    """Return the mean silhouette of the documents that have a label; -1 for a single cluster."""
     from sklearn.metrics import silhouette_score
 
     kept = np.flatnonzero(labels >= 0)
@@ -240,8 +269,8 @@ def _silhouette(points, labels):
     return float(silhouette_score(points[kept], labels[kept]))
 
 
-def _agreement(labels, name):
-    """Mean adjusted Rand index with the other views, over the documents that have both."""
+def _agreement(labels: dict[str, np.ndarray], name: str) -> float:
+    """Return the mean adjusted Rand index with the other views, over documents that have both."""
     values = []
     for other, found in labels.items():
         both = (labels[name] >= 0) & (found >= 0)

@@ -103,19 +103,13 @@ def _applied(
     for views in source.new_documents(inner):
         names = range(len(ids), len(ids) + len(views)) if views.ids is None else views.ids
         ids += map(str, names)
-        mixtures.append(fitted.predict_proba(views))
-        labels.append(_labels(fitted, mixtures[-1]))
-        known.append(~inner._new_data(views).empty)
+        found = inner.fold_in(views)
+        mixtures.append(found.doc_topic)
+        labels.append(fitted.classes_[found.labels] if _is_classifier(fitted) else found.labels)
+        known.append(~found.empty)
     if not ids:
         raise ValueError(f"There are no documents in {source.data}.")
     return fitted, ids, *map(np.concatenate, (mixtures, labels, known))
-
-
-def _labels(fitted: Any, mixtures: np.ndarray) -> np.ndarray:
-    """Return what `predict` would for these mixtures, without folding in twice."""
-    inner = topic_model(fitted)
-    topics = inner._assign(mixtures)
-    return fitted.classes_[topics] if _is_classifier(fitted) else topics
 
 
 def _is_classifier(fitted: Any) -> bool:

@@ -17,7 +17,6 @@ from coview.compare.cell_inputs import has_label
 from coview.models import topic_model
 from coview.views.checks import check_labels
 from coview.views.container import Views
-from coview.views.vocabulary import match_features
 from coview.wording import plural
 
 _CLUSTERING = {
@@ -114,14 +113,7 @@ def _agreement(model: Any, views: Views) -> dict[str, Mapping[str, float]]:
 
 def _view_quality(model: Any, views: Views, name: str, top: int) -> dict[str, float]:
     p_w_z = model.components_[name]
-    matrix = match_features(
-        views[name],
-        views.features[name],
-        model.feature_names_[name],
-        name,
-        width=p_w_z.shape[1],
-        owner=type(model).__name__,
-    )
+    matrix = model.as_views(views.select(name))[name]
     has = np.flatnonzero(views.present[:, views.names.index(name)])
     if not len(has):
         return {"diversity": metrics.topic_diversity(p_w_z, top=top)}

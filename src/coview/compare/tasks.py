@@ -234,11 +234,8 @@ def _training_mixtures(model: Any, train: Views, which: str) -> Vectors:
 
 def _joint(model: Any, test: Views) -> Vectors:
     """Return the mixture of each view, all views of a document folded in together."""
-    problem, data = model._fold_in(model._new_data(test), model.components_)
-    return {
-        name: np.asarray(problem.mixtures[slot], float)
-        for name, slot in zip(data.names, problem.slots, strict=True)
-    }
+    mixtures = model.fold_in(test).view_doc_topic
+    return {name: np.asarray(theta, float) for name, theta in mixtures.items()}
 
 
 def _posteriors(learned: Vectors, found: Vectors, train: Views) -> tuple[Vectors, Vectors]:

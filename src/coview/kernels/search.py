@@ -1,21 +1,21 @@
-"""The nearest mixtures to a query: a quick look at every row, a careful one at the few that count.
+"""The nearest mixtures to a query: a rough score for every row, an exact one for candidates.
 
 Scores are inner products of prepared vectors,
 
-    root        sum_k sqrt(q_k) sqrt(g_k)                   "hellinger"
-    centered     sum_k a_k (g_k - c_k) / |g - c|             "cosine" (c = 0), "correlation"
+    ROOT        sum_k sqrt(q_k) sqrt(g_k)                   "hellinger"
+    CENTERED    sum_k a_k (g_k - c_k) / |g - c|             "cosine" (c = 0), "correlation"
 
-or 1 - JS(q, g). Every row gets a quick score in the precision of the mixtures, or in float32 from
-a matrix product; it is off by at most `slack`. Only rows that could be among the best by it are
-scored in double precision, in one order of summation. So the answer is that of double precision
-and does not depend on blocks, threads or the library behind the matrix product.
+or 1 - JS(q, g) (JENSEN_SHANNON). Every row gets a rough score in the precision of the mixtures, or
+in float32 from a matrix product; its error is at most `rough_error`. Only rows that could be among
+the best by it are scored in double precision, in one order of summation. So the answer is that of
+double precision and does not depend on blocks, threads or the library behind the matrix product.
 
-For JS the quick score is that of "root", which is never less than 1 - JS: with a + b = 2s and
+For JS the rough score is that of ROOT, which is never less than 1 - JS: with a + b = 2s and
 x = a / (a + b), 1 - js(a, b) / s is the entropy of (x, 1 - x) in bits and sqrt(ab) / s is
 2 sqrt(x (1 - x)), which is never less than that entropy.
 
 The best rows of a query are a heap (top,) with the worst of them in front: a lower score is worse,
-and of equal scores the later row. It starts full of -inf and NOWHERE.
+and of equal scores the later row. It starts full of -inf and NO_ROW.
 """
 
 import numpy as np
@@ -24,8 +24,8 @@ from numba import njit
 from coview.kernels.divergence import jensen_shannon
 
 ROOT, CENTERED, JENSEN_SHANNON = 0, 1, 2
-NOWHERE = np.iinfo(np.int64).max
-GLANCE = 128  # scores that are looked at together
+NO_ROW = np.iinfo(np.int64).max
+CHUNK = 128  # rough scores that are tested together
 
 _OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
 _SUMS = {**_OPTIONS, "fastmath": {"reassoc", "contract"}}
@@ -33,8 +33,8 @@ _u = np.uint64
 
 
 @njit(**_OPTIONS)
-def careful(form, query, row, center):
-    """The score of one row in double precision; query (topics,) is prepared, for JS as it is."""
+def exact_score(form, query, row, center):
+    """Return the score of one row in double precision; the query (topics,) is prepared."""
     if form == JENSEN_SHANNON:
         return 1.0 - jensen_shannon(query, row)
     score = square = 0.0
@@ -51,7 +51,7 @@ def careful(form, query, row, center):
 
 
 @njit(**_SUMS)
-def _quick_root(query, row):
+def _rough_root(query, row):
     score = row.dtype.type(0)
     for k in range(_u(row.shape[0])):
         score += query[k] * np.sqrt(row[k])
@@ -59,7 +59,7 @@ def _quick_root(query, row):
 
 
 @njit(**_SUMS)
-def _quick_centered(query, row, center):
+def _rough_centered(query, row, center):
     score = row.dtype.type(0)
     square = row.dtype.type(0)
     for k in range(_u(row.shape[0])):
@@ -75,62 +75,74 @@ def _worse(score_a, row_a, score_b, row_b):
 
 
 @njit(**_OPTIONS)
-def _replace_worst(scores, places, score, place):
-    """Put a row in the place of the worst one if it is better, and the worst of all in front."""
-    if not _worse(scores[0], places[0], score, place):
+def _replace_worst(best_scores, best_rows, score, row):
+    """Replace the worst row of the heap if this one is better, and restore the heap."""
+    if not _worse(best_scores[0], best_rows[0], score, row):
         return
-    i, n = 0, scores.shape[0]
+    i, n = 0, best_scores.shape[0]
     while True:
         child = 2 * i + 1
         if child + 1 < n and _worse(
-            scores[child + 1], places[child + 1], scores[child], places[child]
+            best_scores[child + 1], best_rows[child + 1], best_scores[child], best_rows[child]
         ):
             child += 1
-        if child >= n or not _worse(scores[child], places[child], score, place):
+        if child >= n or not _worse(best_scores[child], best_rows[child], score, row):
             break
-        scores[i], places[i] = scores[child], places[child]
+        best_scores[i], best_rows[i] = best_scores[child], best_rows[child]
         i = child
-    scores[i], places[i] = score, place
+    best_scores[i], best_rows[i] = score, row
 
 
 @njit(**_OPTIONS)
-def search_one(form, mixtures, rows, query, quick_query, center, slack, scores, places):
-    """The best of the mixtures at `rows` for one query, into the heap scores, places (top,).
+def search_one(
+    form, mixtures, rows, query, rough_query, center, rough_error, best_scores, best_rows
+):
+    """Put the best of the mixtures at `rows` for one query into its heap (top,).
 
-    query (topics,) is in double precision; quick_query and center in that of the mixtures.
+    query (topics,) is in double precision; rough_query and center in that of the mixtures.
     """
     for i in range(rows.shape[0]):
         row = mixtures[rows[i]]
         if form == CENTERED:
-            quick = _quick_centered(quick_query, row, center)
+            rough = _rough_centered(rough_query, row, center)
         else:
-            quick = _quick_root(quick_query, row)
-        if quick >= scores[0] - slack:
-            _replace_worst(scores, places, careful(form, query, row, center), rows[i])
+            rough = _rough_root(rough_query, row)
+        if rough >= best_scores[0] - rough_error:
+            _replace_worst(best_scores, best_rows, exact_score(form, query, row, center), rows[i])
 
 
 @njit(**_OPTIONS)
 def search_lists(
-    form, mixtures, bounds, firsts, asking, queries, quick_queries, center, slack, scores, places
+    form,
+    mixtures,
+    bounds,
+    starts,
+    list_queries,
+    queries,
+    rough_queries,
+    center,
+    rough_error,
+    best_scores,
+    best_rows,
 ):
-    """The best of some lists of rows for the queries that ask each, into heaps (queries, top).
+    """Put the best of some lists of rows into the heaps (queries, top) of the queries.
 
-    List i is the rows bounds[i, 0] to bounds[i, 1]; asking[firsts[i]:firsts[i + 1]] are the numbers
-    of the queries that ask it, one after the other while the list is in the cache.
+    List i is the rows bounds[i, 0] to bounds[i, 1]; list_queries[starts[i]:starts[i + 1]] are the
+    numbers of the queries that search it, one after the other while the list is in the cache.
     """
     for i in range(bounds.shape[0]):
         rows = np.arange(bounds[i, 0], bounds[i, 1])
-        for q in asking[firsts[i] : firsts[i + 1]]:
+        for q in list_queries[starts[i] : starts[i + 1]]:
             search_one(
                 form,
                 mixtures,
                 rows,
                 queries[q],
-                quick_queries[q],
+                rough_queries[q],
                 center,
-                slack,
-                scores[q],
-                places[q],
+                rough_error,
+                best_scores[q],
+                best_rows[q],
             )
 
 
@@ -144,7 +156,7 @@ def _length(row, center):
 
 @njit(**_OPTIONS)
 def prepare_rows(form, mixtures, rows, center, out):
-    """out (rows, topics), float32: the vectors whose inner products with queries are scores."""
+    """Fill out (rows, topics), float32: vectors whose inner products with queries are scores."""
     for i in range(rows.shape[0]):
         row, vector = mixtures[rows[i]], out[i]
         if form != CENTERED:
@@ -158,28 +170,28 @@ def prepare_rows(form, mixtures, rows, center, out):
 
 
 @njit(**_OPTIONS)
-def _any_above(quick, limit):
-    """Whether any of the scores reaches the limit: counted, since that needs no branches."""
+def _any_above(rough, limit):
+    """Return whether any score reaches the limit; counted, which the compiler vectorizes."""
     count = 0
-    for i in range(_u(quick.shape[0])):
-        count += quick[i] >= limit
+    for i in range(_u(rough.shape[0])):
+        count += rough[i] >= limit
     return count > 0
 
 
 @njit(**_OPTIONS)
-def keep_best(form, quick, mixtures, rows, queries, center, slack, scores, places):
-    """From quick scores (queries, rows) the best rows into the heaps scores, places (queries, top).
+def keep_best(form, rough, mixtures, rows, queries, center, rough_error, best_scores, best_rows):
+    """Put the best rows by rough scores (queries, rows) into the heaps (queries, top).
 
-    A column of `quick` is the row of mixtures whose number is in `rows`.
+    Column i of `rough` belongs to the row rows[i] of the mixtures.
     """
-    for q in range(quick.shape[0]):
-        best, where = scores[q], places[q]
-        for begin in range(0, rows.shape[0], GLANCE):
-            part = quick[q, begin : min(begin + GLANCE, rows.shape[0])]
-            if not _any_above(part, best[0] - slack):
+    for q in range(rough.shape[0]):
+        heap_scores, heap_rows = best_scores[q], best_rows[q]
+        for begin in range(0, rows.shape[0], CHUNK):
+            part = rough[q, begin : min(begin + CHUNK, rows.shape[0])]
+            if not _any_above(part, heap_scores[0] - rough_error):
                 continue
             for i in range(part.shape[0]):
-                if part[i] >= best[0] - slack:
+                if part[i] >= heap_scores[0] - rough_error:
                     row = rows[begin + i]
-                    score = careful(form, queries[q], mixtures[row], center)
-                    _replace_worst(best, where, score, row)
+                    score = exact_score(form, queries[q], mixtures[row], center)
+                    _replace_worst(heap_scores, heap_rows, score, row)

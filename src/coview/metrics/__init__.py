@@ -1,4 +1,4 @@
-"""How good a clustering, a search or a set of topics is."""
+"""Measures of clusterings, searches, topics, and of the agreement of views."""
 
 from coview.metrics.agreement import mean_view_agreement, view_agreement
 from coview.metrics.clustering import (

@@ -1,7 +1,8 @@
-"""How far the views of a model agree about the documents."""
+"""Agreement of the views of a model about the documents."""
 
 from collections.abc import Mapping
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy.special import rel_entr
@@ -11,9 +12,9 @@ from coview.params import check_choice
 
 
 def view_agreement(
-    mixtures: Mapping[str, np.ndarray], *, kind: str = "jensen_shannon", present=None
+    mixtures: Mapping[str, np.ndarray], *, kind: str = "jensen_shannon", present: Any = None
 ) -> np.ndarray:
-    """Agreement of each pair of views about the documents that have both: 1 is complete.
+    """Return the agreement of each pair of views on the documents that have both; at most 1.
 
     Parameters
     ----------
@@ -21,10 +22,11 @@ def view_agreement(
         The mixture of each view, as in `view_doc_topic_`.
     kind : {"jensen_shannon", "argmax", "aligned"}, default="jensen_shannon"
         One minus the mean Jensen-Shannon divergence (in bits, so between 0 and 1); the share of
-        documents with the same largest topic; or that share after the topics of the two views
-        are matched one to one at best, for models whose views number their topics freely.
+        documents with the same largest topic; or that share after the best one-to-one matching
+        of the topics of the two views, for models whose views number their topics independently.
     present : ndarray of bool of shape (documents, views), optional
-        Which document has which view, in the order of `mixtures`. By default all have all.
+        Which document has which view, in the order of `mixtures`. By default every document has
+        all views.
 
     Returns
     -------
@@ -54,10 +56,22 @@ def view_agreement(
 
 
 def mean_view_agreement(
-    mixtures: Mapping[str, np.ndarray], *, kind: str = "jensen_shannon", present=None
+    mixtures: Mapping[str, np.ndarray], *, kind: str = "jensen_shannon", present: Any = None
 ) -> float:
-    """Mean of `view_agreement` over the pairs of views that have documents in common.
+    """Return the mean of `view_agreement` over the pairs of views with documents in common.
 
+    Parameters
+    ----------
+    mixtures, kind, present
+        As in `view_agreement`.
+
+    Returns
+    -------
+    float
+        NaN if no two views have a document in common.
+
+    Examples
+    --------
     >>> mixtures = {"en": np.array([[0.5, 0.5]]), "fr": np.array([[0.5, 0.5]])}
     >>> mean_view_agreement(mixtures)
     1.0
@@ -68,7 +82,7 @@ def mean_view_agreement(
     return float(known.mean()) if len(known) else np.nan
 
 
-def _check_shapes(rows):
+def _check_shapes(rows: Mapping[str, np.ndarray]) -> None:
     shapes = {name: r.shape for name, r in rows.items()}
     if len(set(shapes.values())) != 1 or any(r.ndim != 2 for r in rows.values()):
         raise ValueError(
@@ -77,7 +91,7 @@ def _check_shapes(rows):
         )
 
 
-def _check_present(present, shape):
+def _check_present(present: Any, shape: tuple[int, int]) -> np.ndarray:
     if present is None:
         return np.ones(shape, bool)
     has = np.asarray(present)
@@ -89,7 +103,7 @@ def _check_present(present, shape):
     return has
 
 
-def _check_mixtures(name, rows):
+def _check_mixtures(name: str, rows: np.ndarray) -> None:
     if len(rows) and not ((rows >= 0).all() and np.allclose(rows.sum(axis=1), 1, atol=1e-3)):
         raise ValueError(
             "Mixtures must be shares of topics that sum to one for each document; those of the "
@@ -97,15 +111,15 @@ def _check_mixtures(name, rows):
         )
 
 
-def _jensen_shannon(a, b):
+def _jensen_shannon(a: np.ndarray, b: np.ndarray) -> float:
     middle = (a + b) / 2
     divergence = (rel_entr(a, middle) + rel_entr(b, middle)).sum(axis=1) / 2
     return 1 - divergence.mean() / np.log(2)
 
 
-def _argmax(a, b):
+def _argmax(a: np.ndarray, b: np.ndarray) -> float:
     return (a.argmax(axis=1) == b.argmax(axis=1)).mean()
 
 
-def _aligned(a, b):
+def _aligned(a: np.ndarray, b: np.ndarray) -> float:
     return clustering_accuracy(a.argmax(axis=1), b.argmax(axis=1))

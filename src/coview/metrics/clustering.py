@@ -1,7 +1,7 @@
-"""Clusterings against classes.
+"""Measures of a clustering against classes.
 
-Every document needs a class and a cluster. Those without one are to be left out by the caller: a
-value that stands for "missing" would count as one more class.
+All of them take `labels_true`, the classes, and `labels_pred`, the clusters, of the same documents.
+Leave out documents that lack one: a value that stands for "missing" would count as one more class.
 """
 
 from typing import Any
@@ -14,11 +14,18 @@ from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 from coview.params import check_choice
 
 
-def clustering_accuracy(labels_true, labels_pred) -> float:
-    """Share of documents in the right cluster, clusters matched one to one with classes at best.
+def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
+    """Return the share of documents in the right cluster, under the best one-to-one matching.
 
-    The numbers of clusters and classes may differ; what is left over counts as wrong.
+    The numbers of clusters and classes may differ; documents of unmatched ones count as wrong.
 
+    Parameters
+    ----------
+    labels_true, labels_pred : array-like of shape (documents,)
+        Classes and clusters.
+
+    Examples
+    --------
     >>> clustering_accuracy([0, 0, 1, 1], [5, 5, 5, 2])
     0.75
     """
@@ -27,12 +34,20 @@ def clustering_accuracy(labels_true, labels_pred) -> float:
     return float(table[rows, columns].sum() / table.sum())
 
 
-def normalized_mutual_info(labels_true, labels_pred, *, normalizer: str = "max") -> float:
-    """Mutual information over the larger ("max") or the mean ("mean") entropy of the labelings.
+def normalized_mutual_info(labels_true: Any, labels_pred: Any, *, normalizer: str = "max") -> float:
+    """Return the mutual information divided by the larger or by the mean of the two entropies.
 
-    Figures with different normalizers cannot be compared. In tables use `nmi_max` or `nmi_mean`,
+    Values with different normalizers cannot be compared. In tables use `nmi_max` or `nmi_mean`,
     whose names say which it is.
 
+    Parameters
+    ----------
+    labels_true, labels_pred : array-like of shape (documents,)
+        Classes and clusters.
+    normalizer : {"max", "mean"}, default="max"
+
+    Examples
+    --------
     >>> normalized_mutual_info([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
     """
@@ -42,8 +57,10 @@ def normalized_mutual_info(labels_true, labels_pred, *, normalizer: str = "max")
     return float(normalized_mutual_info_score(*pair, average_method=method))
 
 
-def nmi_max(labels_true, labels_pred) -> float:
-    """Mutual information over the larger entropy (Jiang et al., 2012; Wang et al., 2017).
+def nmi_max(labels_true: Any, labels_pred: Any) -> float:
+    """Return the mutual information over the larger entropy.
+
+    This is the measure of Jiang et al. (2012) and Wang et al. (2017).
 
     >>> round(nmi_max([0, 0, 1, 1], [0, 1, 2, 3]), 3)
     0.5
@@ -51,8 +68,8 @@ def nmi_max(labels_true, labels_pred) -> float:
     return normalized_mutual_info(labels_true, labels_pred, normalizer="max")
 
 
-def nmi_mean(labels_true, labels_pred) -> float:
-    """Mutual information over the mean of the entropies (Zhuang et al., 2012, Eq. 20).
+def nmi_mean(labels_true: Any, labels_pred: Any) -> float:
+    """Return the mutual information over the mean entropy (Zhuang et al., 2012, Eq. 20).
 
     >>> round(nmi_mean([0, 0, 1, 1], [0, 1, 2, 3]), 3)
     0.667
@@ -60,8 +77,10 @@ def nmi_mean(labels_true, labels_pred) -> float:
     return normalized_mutual_info(labels_true, labels_pred, normalizer="mean")
 
 
-def purity(labels_true, labels_pred) -> float:
-    """Share of documents in the majority class of their cluster (micro-averaged precision).
+def purity(labels_true: Any, labels_pred: Any) -> float:
+    """Return the share of documents in the majority class of their cluster.
+
+    This is the micro-averaged precision.
 
     >>> purity([0, 0, 1, 1], [5, 5, 5, 2])
     0.75
@@ -70,23 +89,23 @@ def purity(labels_true, labels_pred) -> float:
     return float(np.asarray(table).max(axis=0).sum() / table.sum())
 
 
-def pairwise_f(labels_true, labels_pred) -> float:
-    """Harmonic mean of precision and recall over pairs of documents (Zhuang et al., Eq. 21-23).
+def pairwise_f(labels_true: Any, labels_pred: Any) -> float:
+    """Return the F score over pairs of documents (Zhuang et al., 2012, Eq. 21-23).
 
-    Of the pairs in one cluster, precision is the share in one class; of the pairs in one class,
-    recall is the share in one cluster. 0 where no pair is together in both.
+    Precision is the share of the pairs in one cluster that are in one class; recall the share of
+    the pairs in one class that are in one cluster. 0 if no pair is together in both.
 
     >>> pairwise_f([0, 0, 1, 1], [5, 5, 5, 2])
     0.4
     """
     pair = _checked(labels_true, labels_pred)
-    # ordered pairs, which count every unordered one twice
+    # ordered pairs: every unordered one counts twice, which cancels
     (_, together), (same_class, both) = pair_confusion_matrix(*pair).tolist()
     return float(2 * both / (2 * both + together + same_class)) if both else 0.0
 
 
-def adjusted_rand(labels_true, labels_pred) -> float:
-    """Rand index corrected for chance: 0 on average for random labels, 1 for equal clusterings.
+def adjusted_rand(labels_true: Any, labels_pred: Any) -> float:
+    """Return the Rand index corrected for chance: 0 on average for random labels, at most 1.
 
     >>> adjusted_rand([0, 0, 1, 1], [1, 1, 0, 0])
     1.0
@@ -95,7 +114,7 @@ def adjusted_rand(labels_true, labels_pred) -> float:
 
 
 def _checked(labels_true: Any, labels_pred: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Both labelings as arrays: of one length, at least one document, nothing missing."""
+    """Return both labelings as arrays; refuse different lengths, no documents, missing labels."""
     true, pred = np.asarray(labels_true), np.asarray(labels_pred)
     if true.ndim != 1 or true.shape != pred.shape or not len(true):
         raise ValueError(
@@ -114,8 +133,8 @@ def _checked(labels_true: Any, labels_pred: Any) -> tuple[np.ndarray, np.ndarray
 
 
 def _missing(labels: np.ndarray) -> list[tuple[int, Any]]:
-    """Rows with None, or with NaN, which alone differs from itself."""
-    if labels.dtype.kind not in "fO":  # whole numbers and texts are always there
+    """Return row and value of labels that are None or NaN (the one value unequal to itself)."""
+    if labels.dtype.kind not in "fO":  # integers and texts cannot be missing
         return []
     pairs = enumerate(labels.tolist())
     return [(row, label) for row, label in pairs if label is None or label != label]

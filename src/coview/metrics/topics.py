@@ -1,4 +1,4 @@
-r"""Topics judged by their words: do the words of a topic go together, do topics differ.
+r"""Measures of topics by their words: coherence within a topic, diversity among topics.
 
 Coherence. For two words of a topic, with p(w) the share of documents that have w and p(v,w) the
 share that have both,
@@ -7,7 +7,7 @@ share that have both,
 
 and the coherence of a topic is the mean over all pairs of its most probable words. -1: never
 together; 0: as often as by chance; 1: only together. Two words that every document has are
-together by chance, so theirs is 0.
+together by chance: 0.
 
 Diversity. The share of different words among the most probable words of all topics (Dieng et al.,
 2020): 1 if no two topics share one.
@@ -27,17 +27,17 @@ from coview.params import check_int
 
 
 def topic_coherence(p_w_z: np.ndarray, counts: Any, *, top: int = 10) -> np.ndarray:
-    """NPMI of each topic's words, from how often they are in the same document.
+    """Return the mean NPMI of each topic's words, from how often they are in the same document.
 
     Parameters
     ----------
     p_w_z : ndarray of shape (topics, terms)
         The topics of one view, as in `components_`.
     counts : sparse or dense matrix of shape (documents, terms)
-        The documents in which words are looked for: any positive value is an occurrence.
+        The documents in which words are counted: any positive value is an occurrence.
     top : int, default=10
-        Words of each topic. Words of probability 0 are none of its words; where fewer than two
-        are left the coherence is NaN.
+        Words of each topic. Words of probability 0 are left out; with fewer than two words the
+        coherence is NaN.
 
     Returns
     -------
@@ -51,32 +51,47 @@ def topic_coherence(p_w_z: np.ndarray, counts: Any, *, top: int = 10) -> np.ndar
     array([ 1., -1.])
     """
     check_int("top", top, 2)
-    p_w_z = _checked(p_w_z)
+    p_w_z = _check_topics(p_w_z)
     occurs = _occurrences(counts, p_w_z.shape[1])
     return np.array([_mean_npmi(occurs[:, words]) for words in _top_words(p_w_z, top)])
 
 
 def topic_diversity(p_w_z: np.ndarray, *, top: int = 10) -> float:
-    """Share of different words among the `top` most probable of every topic; NaN without words.
+    """Return the share of different words among the `top` most probable of every topic.
 
+    Parameters
+    ----------
+    p_w_z : ndarray of shape (topics, terms)
+        The topics of one view, as in `components_`.
+    top : int, default=10
+        Words of each topic; words of probability 0 are left out.
+
+    Returns
+    -------
+    float
+        NaN if there are no words.
+
+    Examples
+    --------
     >>> topic_diversity(np.array([[0.6, 0.4, 0.0], [0.0, 0.4, 0.6]]), top=2)
     0.75
     """
     check_int("top", top, 1)
-    words = np.concatenate(_top_words(_checked(p_w_z), top))
+    words = np.concatenate(_top_words(_check_topics(p_w_z), top))
     return float(len(np.unique(words)) / len(words)) if len(words) else np.nan
 
 
 def topic_quality(model: Any, views: Any, *, top: int = 10) -> dict[str, dict[str, float]]:
-    """Mean coherence, and diversity, of the topics of each view of a fitted model.
+    """Return mean coherence and diversity of the topics of each view of a fitted model.
 
     Parameters
     ----------
     model : fitted model with `components_`
     views : Views
-        Documents to look for the words in. Those that lack a view have no say there; the
+        The documents in which words are counted. Those that lack a view are left out of it; the
         coherence of a view that none has is NaN.
     top : int, default=10
+        Words of each topic.
 
     Returns
     -------
@@ -106,13 +121,13 @@ def topic_quality(model: Any, views: Any, *, top: int = 10) -> dict[str, dict[st
     return found
 
 
-def _mean_coherence(p_w_z, counts, top):
+def _mean_coherence(p_w_z: np.ndarray, counts: Any, top: int) -> float:
     coherence = topic_coherence(p_w_z, counts, top=top)
     known = coherence[~np.isnan(coherence)]
     return float(known.mean()) if len(known) else np.nan
 
 
-def _checked(p_w_z):
+def _check_topics(p_w_z: Any) -> np.ndarray:
     topics = np.asarray(p_w_z)
     if topics.ndim != 2 or 0 in topics.shape or not np.isfinite(topics).all():
         raise ValueError(
@@ -122,13 +137,14 @@ def _checked(p_w_z):
     return topics
 
 
-def _top_words(p_w_z, top):
-    """The most probable words of each topic, ties to the lowest index, none of probability 0."""
+def _top_words(p_w_z: np.ndarray, top: int) -> list[np.ndarray]:
+    """Return the most probable words of each topic, ties by index, none of probability 0."""
     order = np.argsort(-p_w_z, axis=1, kind="stable")[:, :top]
     return [row[p[row] > 0] for row, p in zip(order, p_w_z, strict=True)]
 
 
-def _occurrences(counts, n_terms):
+def _occurrences(counts: Any, n_terms: int) -> sp.csc_array:
+    """Return 1.0 where a document has a word, (documents, terms)."""
     occurs = sp.csc_array(counts) > 0
     if occurs.shape[1] != n_terms or occurs.shape[0] == 0:
         raise ValueError(
@@ -138,8 +154,8 @@ def _occurrences(counts, n_terms):
     return sp.csc_array(occurs, dtype=float)
 
 
-def _mean_npmi(occurs):
-    """Mean over pairs of columns of occurrences (documents, words)."""
+def _mean_npmi(occurs: sp.csc_array) -> float:
+    """Return the mean NPMI over pairs of columns of occurrences (documents, words)."""
     n_words = occurs.shape[1]
     if n_words < 2:
         return np.nan

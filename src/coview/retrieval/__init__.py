@@ -2,6 +2,6 @@
 
 from coview.retrieval.index import SearchIndex, search
 from coview.retrieval.query import Doc
-from coview.retrieval.results import Hit, Reason, Results
+from coview.retrieval.results import Hit, Reason, SearchResults
 
-__all__ = ["Doc", "Hit", "Reason", "Results", "SearchIndex", "search"]
+__all__ = ["Doc", "Hit", "Reason", "SearchIndex", "SearchResults", "search"]

@@ -1,27 +1,38 @@
-"""Why an answer was found: the topics that make its score, in words."""
+"""Why an answer was found: the topics (or classes) that make its score, in words."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from coview.report import top_terms
-from coview.retrieval.query import QueryBatch, words_for_topic
+from coview.retrieval.query import QueryBatch
 from coview.retrieval.results import Reason
-from coview.retrieval.similarity import Prepared, contributions
-from coview.retrieval.spaces import Key, Space
+from coview.retrieval.similarity import PreparedQueries, contributions
+from coview.retrieval.spaces import ComparisonSpace, ViewOrAll
 from coview.views.container import Views
 
-REASONS = 3
-TERMS = 8
-WORDS = 6
+REASONS = 3  # for each answer
+TERMS = 8  # of each topic and view
+WORDS = 6  # of the query and of the answer, for each topic and view
+
+WeightedWords = list[tuple[str, float]]
 
 
 class Explainer:
-    """Reasons for the answers of one index; what it needs of the model is made once."""
+    """Make the reasons for the answers of one index.
 
-    def __init__(self, model: Any, space: Space, in_view: Key):
+    Parameters
+    ----------
+    model : fitted model
+    space : ComparisonSpace
+    in_view : str or None
+        The view that is searched.
+    """
+
+    def __init__(self, model: Any, space: ComparisonSpace, in_view: ViewOrAll):
         self.model = model
         self.space = space
         self.in_view = in_view
@@ -29,65 +40,118 @@ class Explainer:
 
     def reasons(
         self,
-        asked: QueryBatch,
-        prepared: Prepared,
+        query: QueryBatch,
+        prepared: PreparedQueries,
         vector: np.ndarray,
         answer: tuple[Views, int] | None,
     ) -> list[Reason]:
-        """The largest contributions to the score of one answer, given its vector.
+        """Return the largest contributions to the score of one answer.
 
-        answer : its views and row there, if its counts are at hand.
+        Parameters
+        ----------
+        query : QueryBatch of one query
+        prepared : PreparedQueries
+            The same query as the kernels take it.
+        vector : ndarray of shape (dimensions,)
+            Of the answer.
+        answer : pair of Views and int, or None
+            The counts of the gallery and the number of the answer, if they are known.
         """
         parts = contributions(prepared, vector)
         score = parts.sum()
-        # with "correlation" a topic that both have little of counts, too, but is no reason
-        shared = (parts > 0) & (prepared.careful[0] > 0)
+        # with "correlation" a topic that both have little of contributes, but is no reason
+        shared = (parts > 0) & (prepared.exact[0] > 0)
         order = [d for d in np.argsort(-parts, kind="stable") if shared[d]][:REASONS]
         found = self._with_mixture(answer, vector)
-        return [
-            self._reason(
-                int(d), float(parts[d]), float(parts[d] / score) if score else 0.0, asked, found
-            )
-            for d in order
-        ]
+        reasons = []
+        for d in order:
+            share = float(parts[d] / score) if score else 0.0
+            reasons.append(self._reason(int(d), float(parts[d]), share, query, found))
+        return reasons
 
-    def _with_mixture(self, answer, vector):
-        """The answer's counts and mixture."""
+    def _with_mixture(
+        self, answer: tuple[Views, int] | None, vector: np.ndarray
+    ) -> tuple[Views, int, np.ndarray] | None:
+        """Return the answer's counts, its row there, and its mixture."""
         if answer is None:
             return None
         views, row = answer
         if self.space.name == "topic":
             return views, row, vector
-        return views, row, np.asarray(self.model.transform(views[[row]]))[0]
+        return views, row, self.model.fold_in(views[[row]]).doc_topic[0]
 
-    def _reason(self, dimension, contribution, share, asked, found):
+    def _reason(
+        self,
+        dimension: int,
+        contribution: float,
+        share: float,
+        query: QueryBatch,
+        answer: tuple[Views, int, np.ndarray] | None,
+    ) -> Reason:
         semantic = self.space.name == "semantic"
         label = self.space.classes[dimension] if semantic else None
-        topic = self._topic_of_class(dimension, asked) if semantic else dimension
+        topic = self._topic_of_class(dimension, query) if semantic else dimension
         if topic is None:
             return Reason(None, contribution, share, label=label)
-        own = {}
-        if asked.views is not None and asked.mixtures is not None:
-            own = words_for_topic(self.model, asked.views, 0, asked.mixtures[0], topic, WORDS)
-        theirs = {}
-        if found is not None:
-            views, row, mixture = found
-            theirs = words_for_topic(self.model, views, row, mixture, topic, WORDS)
-        terms = {view: self.terms[view][topic] for view in self._views(asked)}
-        return Reason(topic, contribution, share, terms, own, theirs, label)
+        query_words: dict[str, WeightedWords] = {}
+        if query.views is not None and query.mixtures is not None:
+            query_words = words_for_topic(self.model, query.views, 0, query.mixtures[0], topic)
+        answer_words = {} if answer is None else words_for_topic(self.model, *answer, topic)
+        terms = {view: self.terms[view][topic] for view in self._shown_views(query)}
+        return Reason(topic, contribution, share, terms, query_words, answer_words, label)
 
-    def _views(self, asked):
-        """The views of the query and of the answers; all, where they are not known."""
-        if asked.views is not None:
-            names = [*asked.views.names, self.in_view]
-        else:
-            names = [asked.view, self.in_view]
+    def _shown_views(self, query: QueryBatch) -> list[str]:
+        """Return the views of the query and of the answers; all, where they are not known."""
+        of_query = [query.view] if query.views is None else query.views.names
+        names = [*of_query, self.in_view]
         known = [n for n in self.model.view_names_ if n in names]
         return known if None not in names else list(self.model.view_names_)
 
-    def _topic_of_class(self, c, asked):
-        """The topic of the query that speaks most for a class, against the others."""
-        if asked.mixtures is None:
+    def _topic_of_class(self, c: int, query: QueryBatch) -> int | None:
+        """Return the topic of the query that most favors a class over the mean of all classes."""
+        if query.mixtures is None:
             return None
-        coef = self.space.classifiers[asked.view].coef
-        return int(np.argmax(asked.mixtures[0] * (coef[c] - coef.mean(axis=0))))
+        coef = self.space.classifiers[query.view].coef
+        return int(np.argmax(query.mixtures[0] * (coef[c] - coef.mean(axis=0))))
+
+
+def words_for_topic(
+    model: Any, views: Views, row: int, p_z_d: np.ndarray, topic: int
+) -> dict[str, WeightedWords]:
+    """Return, by view, the terms of a document with the largest n(w) p(z|d,w) for a topic z.
+
+    p(z|d,w) is proportional to p(z|d) p(w|z).
+
+    Parameters
+    ----------
+    model : fitted model
+    views : Views
+        With the columns of the model.
+    row : int
+        Number of the document.
+    p_z_d : ndarray of shape (topics,)
+        Its mixture.
+    topic : int
+    """
+    return {
+        name: _view_words(
+            matrix[[row]], p_z_d, model.components_[name], topic, model.feature_names_[name]
+        )
+        for name, matrix in views.matrices.items()
+    }
+
+
+def _view_words(
+    counts: sp.csr_array,
+    p_z_d: np.ndarray,
+    p_w_z: np.ndarray,
+    topic: int,
+    names: np.ndarray | None,
+) -> WeightedWords:
+    terms = counts.indices
+    joint = p_z_d[:, None].astype(np.float64) * p_w_z[:, terms]  # (topics, terms)
+    total = joint.sum(axis=0)
+    share = np.divide(joint[topic], total, out=np.zeros(len(terms)), where=total > 0)  # p(z|d,w)
+    weights = counts.data * share
+    order = [i for i in np.argsort(-weights, kind="stable")[:WORDS] if weights[i] > 0]
+    return [(str(terms[i] if names is None else names[terms[i]]), float(weights[i])) for i in order]

@@ -1,4 +1,4 @@
-"""The documents that are searched."""
+"""The gallery: the documents that are searched, as vectors."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from coview.retrieval.query import known_counts, known_views
-from coview.retrieval.spaces import Space, training_mixtures
+from coview.retrieval.query import known_counts
+from coview.retrieval.spaces import ComparisonSpace, ViewOrAll, training_mixtures
 from coview.views.container import Views
 from coview.wording import listing, quoted
 
@@ -17,20 +17,21 @@ FOLD_IN = 1 << 16  # documents folded in at a time: their matrices are copied on
 
 @dataclass(frozen=True)
 class Gallery:
-    """Vectors of documents, and which documents they are.
+    """The documents that are searched: their vectors, and which documents they are.
 
     Attributes
     ----------
     vectors : ndarray of shape (m, dimensions)
-        In topic space of training documents the model's own array, not a copy.
+        For training documents in topic space the model's own array, not a copy.
     rows : ndarray of int64
         The rows of `vectors` that can be answers.
     positions : ndarray of int64 of shape (m,), or None
-        The number of the document that each row is of; None: the number of the row.
+        The number of the document in each row; None: the number of the row.
     ids : ndarray of str, or None
-        Of the documents by number; or by row, where `ids_by_row`.
+        Names of the documents, by number; with `ids_by_row` by row.
+    ids_by_row : bool
     views : Views or None
-        The counts of the documents by number, if they are at hand.
+        The counts of the documents by number, if they are known.
     of_training : bool
         Whether these are the training documents of the model.
     """
@@ -44,16 +45,17 @@ class Gallery:
     of_training: bool = True
 
     def position(self, rows: Any) -> Any:
-        """The numbers of the documents at rows."""
+        """Return the numbers of the documents at rows."""
         return rows if self.positions is None else self.positions[rows]
 
     def id(self, row: int) -> str | None:
+        """Return the id of the document at a row, if it has one."""
         if self.ids is None:
             return None
         return str(self.ids[row if self.ids_by_row else self.position(row)])
 
     def row_of(self, document: str | int) -> int | None:
-        """The row of a document by its id (str) or number (int), if there is one."""
+        """Return the row of a document by its id (str) or number (int), None if there is none."""
         if isinstance(document, str):
             found = np.flatnonzero(self.ids == document if self.ids is not None else [])
             if not len(found) or self.ids_by_row:
@@ -65,7 +67,7 @@ class Gallery:
         return int(rows[0]) if len(rows) else None
 
     def in_order(self, order: np.ndarray) -> Gallery:
-        """The rows of `order` and no others, in that order: a copy."""
+        """Return a copy with the rows of `order` and no others, in that order."""
         ids = self.ids[order] if self.ids is not None and self.ids_by_row else self.ids
         return replace(
             self,
@@ -75,44 +77,45 @@ class Gallery:
             ids=ids,
         )
 
-    def own_ids(self) -> np.ndarray | None:
-        """The ids by row."""
+    def row_ids(self) -> np.ndarray | None:
+        """Return the ids row by row, None if there are none."""
         if self.ids is None or self.ids_by_row:
             return self.ids
         return self.ids[self.position(np.arange(len(self.vectors)))]
 
 
-def training_gallery(model: Any, in_view: str | None, space: Space) -> Gallery:
-    """The training documents that have a view (any view: None)."""
-    mixtures, there = next((m, t) for key, m, t in training_mixtures(model) if key == in_view)
-    rows = np.flatnonzero(there)
+def training_gallery(model: Any, in_view: ViewOrAll, space: ComparisonSpace) -> Gallery:
+    """Return the training documents that have a view (None: any view)."""
+    mixtures, present = next((m, p) for view, m, p in training_mixtures(model) if view == in_view)
+    rows = np.flatnonzero(present)
     if not len(rows):
-        raise ValueError(f"There is nothing to search: {_nobody(in_view, 'training document')}.")
+        raise ValueError(f"There is nothing to search: {_none_has(in_view, 'training document')}.")
     return Gallery(space.vectors(mixtures, in_view), rows, ids=model.doc_ids_)
 
 
-def new_gallery(model: Any, in_view: str | None, views: Views, space: Space) -> Gallery:
-    """New documents, folded in with the answer view alone: no query has seen its answer."""
+def new_gallery(model: Any, in_view: ViewOrAll, views: Any, space: ComparisonSpace) -> Gallery:
+    """Return new documents, folded in with `in_view` alone: no query has seen its answer."""
     given = _answer_views(model, in_view, views)
-    views = known_views(model, given)
-    positions = np.flatnonzero(known_counts(model, views) > 0)
+    aligned = model.as_views(given)
+    positions = np.flatnonzero(known_counts(model, aligned) > 0)
     if not len(positions):
-        who = f"{_nobody(in_view, 'document')} with a term that the model knows"
-        raise ValueError(f"There is nothing to search: {who}.")
+        reason = f"{_none_has(in_view, 'document')} with a term that the model knows"
+        raise ValueError(f"There is nothing to search: {reason}.")
     width = model.doc_topic_.shape[1]
     mixtures = np.empty((len(positions), width), model.doc_topic_.dtype)
     for begin in range(0, len(positions), FOLD_IN):
         part = slice(begin, begin + FOLD_IN)
-        mixtures[part] = np.asarray(model.transform(views[positions[part]]))
+        mixtures[part] = model.fold_in(aligned[positions[part]]).doc_topic
     vectors, rows = space.vectors(mixtures, in_view), np.arange(len(positions))
-    return Gallery(vectors, rows, positions, given.ids, views=views, of_training=False)
+    return Gallery(vectors, rows, positions, given.ids, views=aligned, of_training=False)
 
 
-def _nobody(in_view, noun):
+def _none_has(in_view: ViewOrAll, noun: str) -> str:
     return f"no {noun} has " + ("a view" if in_view is None else f"view {quoted(in_view)}")
 
 
-def _answer_views(model, in_view, views):
+def _answer_views(model: Any, in_view: ViewOrAll, views: Any) -> Views:
+    """Return the views that answers are folded in with."""
     views = views if isinstance(views, Views) else Views(views)
     wanted = [n for n in model.view_names_ if n in views.names and in_view in (None, n)]
     if not wanted:
@@ -124,8 +127,8 @@ def _answer_views(model, in_view, views):
     return views.select(*wanted)
 
 
-def check_view(model: Any, name: str | None) -> None:
-    """An error for a view that the model does not know."""
+def check_view(model: Any, name: ViewOrAll) -> None:
+    """Refuse a view that the model does not know."""
     if name is not None and name not in model.view_names_:
         raise ValueError(
             f"in_view must be a view of the model ({listing(model.view_names_)}) or None for all "

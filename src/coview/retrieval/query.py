@@ -1,7 +1,4 @@
-"""What can be asked: raw things, counts, mixtures and documents; and how they are read.
-
-The words of a document that speak for a topic, and the words of a raw query.
-"""
+"""Read queries: raw texts and pictures, counts, mixtures, and documents that are already known."""
 
 from __future__ import annotations
 
@@ -15,27 +12,31 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.reading.recipes import is_raw
-from coview.retrieval.spaces import Key
+from coview.retrieval.spaces import ViewOrAll
 from coview.views.container import Views
-from coview.views.vocabulary import match_features
 from coview.wording import listing, quoted
 
-SUM_TOLERANCE = 1e-3  # of mixtures given as arrays
+SUM_TOLERANCE = 1e-3  # how far the sum of a mixture given as an array may be from 1
 
 
 @dataclass(frozen=True)
 class Doc:
-    """A document that is known already, as a query: "what is like this one?"
+    """A document that is already known, as a query: "what is like this one?"
 
     Parameters
     ----------
     id : str or int
         The id of a document that is searched or was trained on; or its number, from 0.
     view : str, optional
-        The view whose mixture asks. By default all views together, for a training document; the
-        view in which they are searched for other documents, and if the index knows no model.
+        The view whose mixture is the query. By default all views together for a training
+        document; for other documents, and if the index has no model, the view that is searched.
     include_itself : bool, default=False
         Whether the document may be among its answers.
+
+    Examples
+    --------
+    >>> Doc("news-7", view="en")
+    Doc(id='news-7', view='en', include_itself=False)
     """
 
     id: str | int
@@ -45,77 +46,55 @@ class Doc:
 
 @dataclass(frozen=True)
 class QueryBatch:
-    """A query, or several, as the index sees them.
+    """One query or several, as the index takes them.
 
     Attributes
     ----------
     vectors : ndarray of shape (queries, dimensions)
         In the space of the index.
     view : str or None
-        The view that the queries are of; None: several, or not known.
+        The view of the queries; None: several, or not known.
     mixtures : ndarray of shape (queries, topics), or None
+        None if they are not known.
     views : Views or None
-        Their counts, with the columns of the model.
-    itself : int or None
-        The row of the gallery that is the query itself and no answer.
+        Their counts, with the columns of the model, if they are known.
+    excluded_row : int or None
+        The row of the gallery that is the query itself and not an answer.
     """
 
     vectors: np.ndarray
-    view: Key = None
+    view: ViewOrAll = None
     mixtures: np.ndarray | None = None
     views: Views | None = None
-    itself: int | None = None
+    excluded_row: int | None = None
 
 
 def read_one(model: Any, query: Any) -> Views:
-    """One document, raw or as counts, as views of the model with columns in its order."""
-    views = known_views(model, _as_views(model, query, one=True))
+    """Read one document, raw or as counts, as views of the model with its columns."""
+    views = model.as_views(_as_views(model, query, one=True))
     if len(views) != 1:
         raise ValueError(
             f"A query is one document; got {len(views):,}. Use query_many for several."
         )
     if not known_counts(model, views).any():
-        raise ValueError(_nothing_known(model, query, views))
+        raise ValueError(_nothing_known_message(model, query, views))
     return views
 
 
 def read_many(model: Any, queries: Any) -> Views:
-    """Documents, raw or as counts, as views of the model with columns in its order."""
-    views = known_views(model, _as_views(model, queries, one=False))
+    """Read documents, raw or as counts, as views of the model with its columns."""
+    views = model.as_views(_as_views(model, queries, one=False))
     empty = np.flatnonzero(known_counts(model, views) == 0)
     if len(empty):
         raise ValueError(
             f"{len(empty):,} of {len(views):,} queries have no term that the model knows in "
-            f"{_views_named(views)}: rows {listing(empty)}, counting from 0. Leave them out."
+            f"{_name_views(views)}: rows {listing(empty)}, counting from 0. Leave them out."
         )
     return views
 
 
-def known_views(model: Any, views: Views) -> Views:
-    """The same documents with the columns that the model knows, in its order."""
-    unknown = [name for name in views.names if name not in model.view_names_]
-    if unknown:
-        raise ValueError(
-            f"The model's views are {listing(model.view_names_)}; got {listing(unknown)} as well. "
-            "Leave out what the model does not know, or name the matrices as in fit."
-        )
-    matrices = {
-        name: match_features(
-            matrix,
-            views.features[name],
-            model.feature_names_[name],
-            name,
-            width=model.components_[name].shape[1],
-            owner=type(model).__name__,
-        )
-        for name, matrix in views.matrices.items()
-    }
-    features = {n: f for n, f in model.feature_names_.items() if n in matrices and f is not None}
-    return Views(matrices, present=views.present, features=features)
-
-
 def known_counts(model: Any, views: Views) -> np.ndarray:
-    """How much of each document is of terms that occurred in training, (documents,)."""
+    """Return the counts of each document that are of terms seen in training, (documents,)."""
     total = np.zeros(len(views))
     for name, matrix in views.matrices.items():
         total += matrix @ (model.term_counts_[name] > 0).astype(np.float64)
@@ -123,10 +102,10 @@ def known_counts(model: Any, views: Views) -> np.ndarray:
 
 
 def as_mixtures(queries: Any, n_topics: int, model: Any = None) -> np.ndarray | None:
-    """An array that holds mixtures, as (queries, topics); None if it does not look like one.
+    """Return an array of mixtures as (queries, topics); None if it does not look like one.
 
-    Counts are not mistaken for mixtures: the rows must sum to one and have as many columns as
-    there are topics.
+    The rows must sum to one and have as many columns as there are topics, so that counts are not
+    taken for mixtures.
     """
     if not isinstance(queries, np.ndarray) or queries.dtype.kind != "f" or queries.ndim > 2:
         return None
@@ -145,10 +124,11 @@ def as_mixtures(queries: Any, n_topics: int, model: Any = None) -> np.ndarray | 
     return rows / sums[:, None]
 
 
-# -- raw things and matrices ----------------------------------------------------------------------
+# -- raw documents and matrices --------------------------------------------------------------------
 
 
-def _as_views(model, query, one):
+def _as_views(model: Any, query: Any, one: bool) -> Views:
+    """Return a query (`one`) or queries as views, with whatever columns they have."""
     if isinstance(query, Views):
         return query
     if isinstance(query, str):
@@ -161,10 +141,10 @@ def _as_views(model, query, one):
     raw = {n: v for n, v in query.items() if (_is_raw_one(model, n, v) if one else is_raw({n: v}))}
     parts = [_read(model, name, value, one) for name, value in raw.items()]
     parts += [Views({n: _matrix(v)}) for n, v in query.items() if n not in raw]
-    return _side_by_side(parts)
+    return _join_views(parts)
 
 
-def _only_text_source(model):
+def _only_text_source(model: Any) -> str:
     sources = sorted({r.source for r in model.recipes_.values() if r and r.kind == "text"})
     if len(sources) == 1:
         return sources[0]
@@ -175,7 +155,7 @@ def _only_text_source(model):
     )
 
 
-def _only_view(model):
+def _only_view(model: Any) -> str:
     if len(model.view_names_) == 1:
         return model.view_names_[0]
     raise ValueError(
@@ -185,31 +165,35 @@ def _only_view(model):
     )
 
 
-def _matrix(value):
-    """A row as a matrix of one row; what has two dimensions already stays as it is."""
+def _matrix(value: Any) -> Any:
+    """Return a row as a matrix of one row; a matrix as it is."""
     if sp.issparse(value):
         return value.reshape(1, -1) if value.ndim == 1 else value
     return np.atleast_2d(value) if np.ndim(value) < 2 else value
 
 
-def _is_raw_one(model, name, value):
+def _is_raw_one(model: Any, name: str, value: Any) -> bool:
+    """Tell whether one query of a view is raw (a text, tokens, a picture) rather than counts."""
     if isinstance(value, list | tuple):
         return bool(value) and all(isinstance(item, str | PurePath) for item in value)
-    if sp.issparse(value) or not hasattr(value, "shape"):
-        return not sp.issparse(value)
+    if sp.issparse(value):
+        return False
+    if not hasattr(value, "shape"):  # a text or a path
+        return True
+    # a picture may be an array: gray ones have the two dimensions of a matrix, but are of bytes
     recipe = _recipe(model, name)
     picture = recipe is not None and recipe.kind.startswith("image") and value.dtype == np.uint8
     return len(value.shape) > (1 if picture else 2)
 
 
-def _recipe(model, name):
-    """How a view is made, or the first view of a raw column; None if it was given as a matrix."""
+def _recipe(model: Any, name: str) -> Any:
+    """Return the recipe of a view or of a raw column; None for a view given as a matrix."""
     by_source = {r.source: r for r in model.recipes_.values() if r is not None}
     return model.recipes_.get(name) or by_source.get(name)
 
 
-def _read(model, name, value, one):
-    """Raw things by the name of the raw column that some views are made from, or of one view."""
+def _read(model: Any, name: str, value: Any, one: bool) -> Views:
+    """Read raw documents of a view, or of the raw column that several views are made from."""
     recipe = _recipe(model, name)
     source = name if recipe is None else recipe.source
     tokens = recipe is not None and recipe.kind == "tokens"
@@ -218,7 +202,8 @@ def _read(model, name, value, one):
     return views if name == source else views.select(name)
 
 
-def _side_by_side(parts):
+def _join_views(parts: list[Views]) -> Views:
+    """Return one Views with the views of all parts."""
     if len(parts) == 1:
         return parts[0]
     matrices = {n: m for part in parts for n, m in part.matrices.items()}
@@ -227,66 +212,24 @@ def _side_by_side(parts):
     return Views(matrices, features=features, present=present)
 
 
-# -- words for errors -----------------------------------------------------------------------------
+# -- messages --------------------------------------------------------------------------------------
 
 
-def _views_named(views):
+def _name_views(views: Views) -> str:
     return f"view {quoted(views.names[0])}" if len(views.names) == 1 else listing(views.names)
 
 
-def _nothing_known(model, query, views):
-    words = raw_words(model, query)
+def _nothing_known_message(model: Any, query: Any, views: Views) -> str:
+    words = _raw_words(model, query)
     shown = f": {listing(words)}" if words else ""
     return (
-        f"Nothing of the query is known to the model in {_views_named(views)}{shown}. Ask with "
+        f"Nothing of the query is known to the model in {_name_views(views)}{shown}. Use "
         "terms that occurred in training, or fit the model on documents that have these."
     )
 
 
-# -- words -----------------------------------------------------------------------------------------
-
-
-Weighted = list[tuple[str, float]]
-
-
-def words_for_topic(
-    model: Any, views: Views, row: int, p_z_d: np.ndarray, topic: int, most: int
-) -> dict[str, Weighted]:
-    """By view, the terms of a document with the largest n(w) p(z|d,w) for a topic z.
-
-    p(z|d,w) is proportional to p(z|d) p(w|z).
-
-    Parameters
-    ----------
-    model : fitted model
-    views : Views
-        With the columns of the model.
-    row : int
-        Number of the document.
-    p_z_d : ndarray of shape (topics,)
-        Its mixture.
-    topic, most : int
-        The topic, and how many terms to give at most.
-    """
-    return {
-        name: _words(matrix[[row]], p_z_d, model.components_[name], topic, most, names)
-        for name, matrix in views.matrices.items()
-        for names in [model.feature_names_[name]]
-    }
-
-
-def _words(counts, p_z_d, p_w_z, topic, most, names):
-    terms = counts.indices
-    joint = p_z_d[:, None].astype(np.float64) * p_w_z[:, terms]  # (topics, terms)
-    total = joint.sum(axis=0)
-    share = np.divide(joint[topic], total, out=np.zeros(len(terms)), where=total > 0)
-    weights = counts.data * share
-    order = [i for i in np.argsort(-weights, kind="stable")[:most] if weights[i] > 0]
-    return [(str(terms[i] if names is None else names[terms[i]]), float(weights[i])) for i in order]
-
-
-def raw_words(model: Any, query: Any) -> list[str]:
-    """The words of a raw query, as its recipe finds them; none for pictures and matrices."""
+def _raw_words(model: Any, query: Any) -> list[str]:
+    """Return the words of a raw query, as its recipe finds them; none for pictures and matrices."""
     if isinstance(query, str):
         return _split(query, None)
     if not isinstance(query, Mapping):
@@ -300,8 +243,9 @@ def raw_words(model: Any, query: Any) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def _split(text, recipe):
+def _split(text: str, recipe: Any) -> list[str]:
     if recipe is not None and recipe.kind not in ("text", "tokens"):
-        return []  # the path of a picture
-    analyze = getattr(getattr(recipe, "vectorizer", None), "build_analyzer", None)
-    return analyze()(text) if analyze else re.findall(r"\w+", text)
+        return []  # the text is the path of a picture
+    if recipe is not None and recipe.kind == "text":
+        return recipe.vectorizer.build_analyzer()(text)
+    return re.findall(r"\w+", text)

@@ -1,4 +1,4 @@
-"""Answers to a query, as plain data."""
+"""Answers to a query as plain data: `SearchResults`, `Hit` and `Reason`."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ import numpy as np
 
 from coview.wording import printable
 
-WORDS_SHOWN = 4
+WORDS_SHOWN = 4  # of each kind, in the text of a reason
 
 
 @dataclass(frozen=True)
 class Reason:
-    """What one topic, or in semantic space one class, has to do with a score.
+    """What one topic, or in semantic space one class, contributes to a score.
 
     Attributes
     ----------
     topic : int or None
-        In semantic space the topic of the query that speaks most for the class; None if the
-        query's mixture is not known.
+        In semantic space the topic of the query that most favors the class; None if the query's
+        mixture is not known.
     contribution : float
-        What it adds to the score; over all topics (classes) this sums to the score. With
-        "correlation" it may be negative.
+        What the topic (class) adds to the score; these sum to the score. With "correlation" some
+        are negative.
     share : float
-        The contribution in shares of the score.
+        The contribution divided by the score.
     terms : dict of list of str
-        The terms that tell most about the topic, in the views of the query and of the answer.
+        The top terms of the topic, in the views of the query and of the answer.
     query_words, answer_words : dict of list of (str, float)
-        By view, the words of the query and of the answer that speak for the topic, with
-        n(w) p(z|d,w): how many of them there are, times the share that the topic has in each. Empty
-        where the counts are not at hand.
+        By view, the words of the query and of the answer that belong to the topic, with
+        n(w) p(z|d,w): the count of the word times the share that the topic has in it. Empty where
+        the counts are not known.
     label : class label or None
         The class, in semantic space.
     """
@@ -48,15 +48,15 @@ class Reason:
     def __str__(self) -> str:
         what = f"topic {self.topic}" if self.label is None else f"class {printable(self.label)}"
         terms = "; ".join(f"{printable(v)}: {_joined(words)}" for v, words in self.terms.items())
-        asked = [w for words in self.query_words.values() for w, _ in words]
-        found = [w for words in self.answer_words.values() for w, _ in words]
+        of_query = [w for words in self.query_words.values() for w, _ in words]
+        of_answer = [w for words in self.answer_words.values() for w, _ in words]
         parts = [f"{what} ({self.share:.0%})", terms]
-        parts += [f"asked with {_joined(asked)}"] if asked else []
-        parts += [f"found in {_joined(found)}"] if found else []
+        parts += [f"query: {_joined(of_query)}"] if of_query else []
+        parts += [f"answer: {_joined(of_answer)}"] if of_answer else []
         return " | ".join(part for part in parts if part)
 
 
-def _joined(words):
+def _joined(words: Sequence[str]) -> str:
     return " ".join(printable(word, 30) for word in words[:WORDS_SHOWN])
 
 
@@ -69,13 +69,13 @@ class Hit:
     rank : int
         From 1.
     position : int
-        The number of the document among those that were searched, from 0.
+        The number of the document among those searched, from 0.
     id : str or None
         Its id, if the documents have ids.
     score : float
         Larger is closer.
     explanation : list of Reason or None
-        What made the score, the largest contribution first; only if asked for.
+        What made the score, the largest contribution first; None without `explain=True`.
     """
 
     rank: int
@@ -91,12 +91,16 @@ class Hit:
         return "\n".join(lines)
 
 
-class Results(Sequence):
-    """The answers to one query, the best first: a sequence of `Hit`.
+class SearchResults(Sequence):
+    """The answers to one query, best first: a sequence of `Hit`.
+
+    Parameters
+    ----------
+    hits : sequence of Hit
 
     Examples
     --------
-    >>> results = Results([Hit(1, 7, "cat", 0.9), Hit(2, 3, "dog", 0.5)])
+    >>> results = SearchResults([Hit(1, 7, "cat", 0.9), Hit(2, 3, "dog", 0.5)])
     >>> results[0].id, results.positions.tolist(), len(results)
     ('cat', [7, 3], 2)
     >>> print(results)
@@ -113,12 +117,12 @@ class Results(Sequence):
     @overload
     def __getitem__(self, at: int) -> Hit: ...
     @overload
-    def __getitem__(self, at: slice) -> Results: ...
-    def __getitem__(self, at):
-        return Results(self._hits[at]) if isinstance(at, slice) else self._hits[at]
+    def __getitem__(self, at: slice) -> SearchResults: ...
+    def __getitem__(self, at: int | slice) -> Hit | SearchResults:
+        return SearchResults(self._hits[at]) if isinstance(at, slice) else self._hits[at]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Results) and self._hits == other._hits
+        return isinstance(other, SearchResults) and self._hits == other._hits
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -138,26 +142,29 @@ class Results(Sequence):
         return np.array([hit.score for hit in self])
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """One dict for each answer, of values that JSON and data frames take."""
+        """Return one dict for each answer, of values that JSON and data frames take."""
         return [_row(hit) for hit in self]
 
     def __str__(self) -> str:
         return "\n".join(str(hit) for hit in self) or "no answers"
 
     def __repr__(self) -> str:
-        return f"<Results: {len(self)}>\n{self}"
+        return f"<SearchResults: {len(self)}>\n{self}"
 
 
-def _row(hit):
-    row = {"rank": hit.rank, "position": hit.position, "id": hit.id, "score": hit.score}
+def _row(hit: Hit) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "rank": hit.rank,
+        "position": hit.position,
+        "id": hit.id,
+        "score": hit.score,
+    }
     if hit.explanation is not None:
         row["explanation"] = [_plain(reason) for reason in hit.explanation]
     return row
 
 
-def _plain(reason):
-    words = ("query_words", "answer_words")
-    plain = {n: {v: [list(w) for w in ws] for v, ws in getattr(reason, n).items()} for n in words}
+def _plain(reason: Reason) -> dict[str, Any]:
     label = reason.label.item() if isinstance(reason.label, np.generic) else reason.label
     return {
         "topic": reason.topic,
@@ -165,5 +172,10 @@ def _plain(reason):
         "contribution": reason.contribution,
         "share": reason.share,
         "terms": {view: list(terms) for view, terms in reason.terms.items()},
-        **plain,
+        "query_words": _plain_words(reason.query_words),
+        "answer_words": _plain_words(reason.answer_words),
     }
+
+
+def _plain_words(words: dict[str, list[tuple[str, float]]]) -> dict[str, list[list[Any]]]:
+    return {view: [list(pair) for pair in pairs] for view, pairs in words.items()}

@@ -1,4 +1,10 @@
-"""The metrics of a search: how queries are prepared, and what each topic adds to a score."""
+"""The metrics of a search: queries as the kernels take them, and what each topic adds to a score.
+
+The formulas are in `coview.kernels.search`; `coview.metrics.similarity` computes the same scores
+as one matrix.
+"""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 
@@ -7,70 +13,84 @@ import numpy as np
 from coview.kernels.divergence import jensen_shannon_term
 from coview.kernels.search import CENTERED, JENSEN_SHANNON, ROOT
 from coview.metrics.retrieval import METRICS as METRICS
-
-_FORMS = {
-    "hellinger": ROOT,
-    "cosine": CENTERED,
-    "correlation": CENTERED,
-    "jensen-shannon": JENSEN_SHANNON,
-}
+from coview.metrics.retrieval import unit_rows
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """Queries as the kernels take them."""
+class PreparedQueries:
+    """Queries as the kernels take them.
+
+    Attributes
+    ----------
+    form : int
+        The formula of the score: ROOT, CENTERED or JENSEN_SHANNON.
+    exact : ndarray of shape (queries, dimensions)
+        For exact scores, in double precision.
+    rough : ndarray of shape (queries, dimensions)
+        For rough scores; cast to the precision in which these are computed.
+    center : ndarray of shape (dimensions,)
+        What is subtracted from the vectors searched, in their precision.
+    """
 
     form: int
-    careful: np.ndarray  # (queries, topics) in double precision
-    quick: np.ndarray  # (queries, topics) in double precision: cast by who uses it
-    center: np.ndarray  # (topics,) of the gallery, in its precision
+    exact: np.ndarray
+    rough: np.ndarray
+    center: np.ndarray
 
     def __len__(self) -> int:
-        return len(self.careful)
+        return len(self.exact)
 
-    def __getitem__(self, part: slice | np.ndarray) -> "Prepared":
-        return Prepared(self.form, self.careful[part], self.quick[part], self.center)
+    def __getitem__(self, part: slice | np.ndarray) -> PreparedQueries:
+        return PreparedQueries(self.form, self.exact[part], self.rough[part], self.center)
 
     @property
-    def slack(self) -> float:
-        """What a quick score can be off by, at most.
+    def rough_error(self) -> float:
+        """Upper bound of the error of a rough score.
 
         A sum of K products in single precision is off by K roundings of its largest possible
-        value, which is 1; the length that it is divided by is off by as much again. The number is
-        four times that, since a slack that is too large costs next to nothing.
+        value, which is 1; the length that it is divided by is off by as much again. The bound is
+        four times that: a bound that is too large costs next to nothing.
         """
-        return (self.careful.shape[1] + 16) * 2.0**-22
+        return (self.exact.shape[1] + 16) * 2.0**-22
 
 
-def prepare(
+def prepare_queries(
     metric: str, queries: np.ndarray, query_center: np.ndarray, center: np.ndarray
-) -> Prepared:
-    """Queries (queries, topics) compared by a metric; the centers matter to "correlation"."""
+) -> PreparedQueries:
+    """Prepare queries (queries, dimensions) for a metric; only "correlation" uses the centers.
+
+    Parameters
+    ----------
+    metric : one of METRICS
+    queries : ndarray of shape (queries, dimensions)
+    query_center : ndarray of shape (dimensions,)
+        Subtracted from the queries.
+    center : ndarray of shape (dimensions,)
+        Subtracted from the vectors searched; in their precision.
+    """
     queries = np.asarray(queries, dtype=np.float64)
-    if metric == "jensen-shannon":
-        return Prepared(_FORMS[metric], queries, np.sqrt(queries), np.zeros_like(center))
+    zeros = np.zeros_like(center)
+    if metric == "jensen-shannon":  # rough scores are those of "hellinger", an upper bound
+        return PreparedQueries(JENSEN_SHANNON, queries, np.sqrt(queries), zeros)
     if metric == "hellinger":
         vectors = np.sqrt(queries)
-        return Prepared(_FORMS[metric], vectors, vectors, np.zeros_like(center))
+        return PreparedQueries(ROOT, vectors, vectors, zeros)
     if metric == "cosine":
-        query_center, center = np.zeros_like(query_center), np.zeros_like(center)
-    vectors = _unit(queries - query_center)
-    return Prepared(_FORMS[metric], vectors, vectors, center)
+        query_center, center = np.zeros_like(query_center), zeros
+    vectors = unit_rows(queries - query_center)
+    return PreparedQueries(CENTERED, vectors, vectors, center)
 
 
-def contributions(prepared: Prepared, answer: np.ndarray) -> np.ndarray:
-    """What each topic adds to the score of one query and one mixture; the sum is the score."""
-    query, answer = prepared.careful[0], answer.astype(np.float64)
-    if prepared.form == ROOT:
-        return query * np.sqrt(answer)
-    if prepared.form == CENTERED:
-        return query * _unit((answer - prepared.center)[None])[0]
-    query, answer = query / query.sum(), answer / answer.sum()
-    terms = [jensen_shannon_term(a, b) for a, b in zip(query, answer, strict=True)]
-    return (query + answer) / 2 - np.array(terms)
+def contributions(query: PreparedQueries, answer: np.ndarray) -> np.ndarray:
+    """Return what each dimension adds to the score of one query and one vector.
 
-
-def _unit(rows):
-    """Rows of length 1; a row of zeros stays one."""
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
+    The sum is the score.
+    """
+    own, answer = query.exact[0], answer.astype(np.float64)
+    if query.form == ROOT:
+        return own * np.sqrt(answer)
+    if query.form == CENTERED:
+        return own * unit_rows((answer - query.center)[None])[0]
+    own, answer = own / own.sum(), answer / answer.sum()
+    terms = [jensen_shannon_term(a, b) for a, b in zip(own, answer, strict=True)]
+    return (own + answer) / 2 - np.array(terms)

@@ -1,4 +1,4 @@
-"""Where queries and answers meet: the topics, or classes that a classifier reads from the topics.
+"""The space in which queries and answers are compared: topics, or classes read from the topics.
 
 In topic space a document is its mixture p(z|d). In semantic space (Pereira et al., 2014; Wang et
 al., 2016) it is the posterior of a multinomial logistic regression from mixtures to classes,
@@ -16,21 +16,27 @@ from typing import Any
 
 import numpy as np
 
-from coview.retrieval.exact import TASK, pieces
+from coview.retrieval.exact import TASK, split_rows
 from coview.wording import listing, plural
 
-Key = str | None  # the name of a view; None stands for all views together
+ViewOrAll = str | None  # the name of a view; None stands for all views together
 
 
 @dataclass(frozen=True)
-class Classifier:
-    """A multinomial logistic regression as arrays: coef (classes, topics), intercept (classes,)."""
+class TopicsToClasses:
+    """A multinomial logistic regression from topics to classes.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (classes, topics)
+    intercept : ndarray of shape (classes,)
+    """
 
     coef: np.ndarray
     intercept: np.ndarray
 
     def posteriors(self, mixtures: np.ndarray) -> np.ndarray:
-        """p(c|d), (documents, classes)."""
+        """Return p(c|d), (documents, classes), of mixtures (documents, topics)."""
         logits = mixtures @ self.coef.T + self.intercept
         logits -= logits.max(axis=1, keepdims=True)
         odds = np.exp(logits)
@@ -38,87 +44,92 @@ class Classifier:
 
 
 @dataclass(frozen=True)
-class Space:
+class ComparisonSpace:
     """How mixtures become vectors to compare.
 
     Attributes
     ----------
     centers : dict of ndarray of shape (dimensions,)
         Mean vector of the training documents, by view; empty unless the metric needs it.
-    classifiers : dict of Classifier
+    classifiers : dict of TopicsToClasses
         By view; empty in topic space.
     classes : list
-        What the dimensions stand for in semantic space.
+        What the dimensions stand for in semantic space; empty in topic space.
     """
 
-    centers: dict[Key, np.ndarray] = field(default_factory=dict)
-    classifiers: dict[Key, Classifier] = field(default_factory=dict)
+    centers: dict[ViewOrAll, np.ndarray] = field(default_factory=dict)
+    classifiers: dict[ViewOrAll, TopicsToClasses] = field(default_factory=dict)
     classes: list[Any] = field(default_factory=list)
 
     @property
     def name(self) -> str:
+        """ "topic" or "semantic"."""
         return "semantic" if self.classifiers else "topic"
 
-    def vectors(self, mixtures: np.ndarray, view: Key) -> np.ndarray:
-        """Mixtures (documents, topics) of a view as vectors; in topic space as they are."""
+    def vectors(self, mixtures: np.ndarray, view: ViewOrAll) -> np.ndarray:
+        """Return the vectors of mixtures (documents, topics) of a view.
+
+        In topic space these are the mixtures themselves, not a copy.
+        """
         if not self.classifiers:
             return mixtures
         out = np.empty((len(mixtures), len(self.classes)), np.float32)
-        for part in pieces(np.arange(len(mixtures)), TASK):
+        for part in split_rows(np.arange(len(mixtures)), TASK):
             out[part] = self.classifiers[view].posteriors(mixtures[part[0] : part[-1] + 1])
         return out
 
-    def center(self, view: Key, width: int, dtype: Any) -> np.ndarray:
+    def center(self, view: ViewOrAll, width: int, dtype: Any) -> np.ndarray:
+        """Return the mean vector of a view, zeros where the metric needs none."""
         return self.centers.get(view, np.zeros(width)).astype(dtype)
 
 
-def make_space(model: Any, name: str, labels: Any, metric: str) -> Space:
-    """The space of a model, with what the metric needs to know of it."""
+def make_space(model: Any, name: str, labels: Any, metric: str) -> ComparisonSpace:
+    """Return the space of a model, with the centers if the metric needs them.
+
+    Parameters
+    ----------
+    model : fitted model
+    name : {"topic", "semantic"}
+    labels : array-like of shape (training documents,) or None
+        Classes, for the semantic space; None or -1 for unlabeled documents.
+    metric : str
+    """
     if name == "topic":
         if labels is not None:
             raise ValueError("labels are for space='semantic'; the topic space takes none.")
-        space = Space()
+        space = ComparisonSpace()
     else:
         space = _semantic_space(model, labels)
     if metric != "correlation":
         return space
     centers = {
-        key: _mean(space.vectors(mixtures, key), there)
-        for key, mixtures, there in training_mixtures(model)
+        view: _mean(space.vectors(mixtures, view), present)
+        for view, mixtures, present in training_mixtures(model)
     }
-    return Space(centers, space.classifiers, space.classes)
+    return ComparisonSpace(centers, space.classifiers, space.classes)
 
 
-def training_mixtures(model: Any) -> Iterator[tuple[Key, np.ndarray, np.ndarray]]:
-    """For each view, then for all together (None): mixtures, and which documents they are of."""
+def training_mixtures(model: Any) -> Iterator[tuple[ViewOrAll, np.ndarray, np.ndarray]]:
+    """Yield the name, the mixtures and the documents present of each view, then of all (None)."""
+    not_empty = np.ones(len(model.doc_topic_), bool)
+    not_empty[model.empty_rows_] = False
     for v, name in enumerate(model.view_names_):
-        yield name, model.view_doc_topic_[name], _has_view(model, v)
-    yield None, model.doc_topic_, _not_empty(model)
+        yield name, model.view_doc_topic_[name], model.present_[:, v] & not_empty
+    yield None, model.doc_topic_, not_empty
 
 
-def _has_view(model, v):
-    """The training documents that have view number v and are not empty throughout."""
-    return model.present_[:, v] & _not_empty(model)
-
-
-def _not_empty(model):
-    there = np.ones(len(model.doc_topic_), bool)
-    there[model.empty_rows_] = False
-    return there
-
-
-def _mean(vectors, there):
-    if not there.any():
+def _mean(vectors: np.ndarray, present: np.ndarray) -> np.ndarray:
+    if not present.any():
         return np.zeros(vectors.shape[1])
-    return vectors.mean(axis=0, dtype=np.float64, where=there[:, None])
+    return vectors.mean(axis=0, dtype=np.float64, where=present[:, None])
 
 
-# -- semantic space -------------------------------------------------------------------------------
+# -- semantic space --------------------------------------------------------------------------------
 
 
-def _semantic_space(model, labels):
-    labels = _checked_labels(labels, len(model.doc_topic_))
-    known = np.array([not _unlabeled(label) for label in labels])
+def _semantic_space(model: Any, labels: Any) -> ComparisonSpace:
+    labels = _check_labels(labels, len(model.doc_topic_))
+    known = np.array([not _is_unlabeled(label) for label in labels])
     classes = sorted(set(labels[known].tolist()))
     if len(classes) < 2:
         raise ValueError(
@@ -127,16 +138,17 @@ def _semantic_space(model, labels):
         )
     numbers = {label: c for c, label in enumerate(classes)}
     y = np.array([numbers[label] if k else -1 for label, k in zip(labels, known, strict=True)])
-    classifiers: dict[Key, Classifier] = {}
-    learned: list[tuple[np.ndarray, np.ndarray, Classifier]] = []
-    for key, mixtures, there in training_mixtures(model):
-        same = [c for m, t, c in learned if m is mixtures and np.array_equal(t, there)]
-        classifiers[key] = same[0] if same else _learn(mixtures, y, there, len(classes), key)
-        learned.append((mixtures, there, classifiers[key]))
-    return Space(classifiers=classifiers, classes=classes)
+    classifiers: dict[ViewOrAll, TopicsToClasses] = {}
+    learned: list[tuple[np.ndarray, np.ndarray, TopicsToClasses]] = []
+    for view, mixtures, present in training_mixtures(model):
+        # models with one mixture for all views: the same regression is not learned again
+        same = [c for m, p, c in learned if m is mixtures and np.array_equal(p, present)]
+        classifiers[view] = same[0] if same else _learn(mixtures, y, present, len(classes))
+        learned.append((mixtures, present, classifiers[view]))
+    return ComparisonSpace(classifiers=classifiers, classes=classes)
 
 
-def _checked_labels(labels, n_docs):
+def _check_labels(labels: Any, n_docs: int) -> np.ndarray:
     if labels is None:
         raise ValueError(
             "space='semantic' learns a classifier from labels: give labels=..., one for each "
@@ -151,26 +163,28 @@ def _checked_labels(labels, n_docs):
     return labels
 
 
-def _unlabeled(label):
+def _is_unlabeled(label: Any) -> bool:
     if label is None or (isinstance(label, float) and np.isnan(label)):
         return True
     return isinstance(label, int) and not isinstance(label, bool) and label == -1
 
 
-def _learn(mixtures, y, there, n_classes, key):
-    """A classifier of all classes; one without a labeled document here is never likely."""
+def _learn(
+    mixtures: np.ndarray, y: np.ndarray, present: np.ndarray, n_classes: int
+) -> TopicsToClasses:
+    """Learn a classifier of all classes; a class without a labeled document is never likely."""
     from sklearn.linear_model import LogisticRegression
 
-    rows = np.flatnonzero(there & (y >= 0))
+    rows = np.flatnonzero(present & (y >= 0))
     found = np.unique(y[rows])
     coef, intercept = np.zeros((n_classes, mixtures.shape[1])), np.full(n_classes, -50.0)
     if len(found) < 2:
         intercept[found] = 0.0
-        return Classifier(coef, intercept)
+        return TopicsToClasses(coef, intercept)
     model = LogisticRegression(max_iter=2000)
     model.fit(mixtures[rows].astype(np.float64), y[rows])
     # with two classes scikit-learn keeps the log-odds of the second alone
     two = len(found) == 2
     coef[found] = np.vstack([0 * model.coef_, model.coef_]) if two else model.coef_
     intercept[found] = [0.0, model.intercept_[0]] if two else model.intercept_
-    return Classifier(coef, intercept)
+    return TopicsToClasses(coef, intercept)

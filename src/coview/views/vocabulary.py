@@ -1,14 +1,89 @@
-"""Match the columns of new documents to the vocabulary of a fitted model."""
+"""Align new documents with what a fitted model knows: its views, their order and their columns."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
 from coview.views.checks import DataWarning
 from coview.wording import listing, quoted
+
+if TYPE_CHECKING:
+    from coview.views.container import Views
+
+
+def known_views(views: Views, fitted_names: Sequence[str], owner: str) -> Views:
+    """Return the views in the order of the fit; refuse views that were not in the fit.
+
+    Parameters
+    ----------
+    views : Views
+        Some or all of the fitted views.
+    fitted_names : sequence of str
+        Names of the views at fit.
+    owner : str
+        Name of the estimator's class, for the message.
+
+    Examples
+    --------
+    >>> from coview import Views
+    >>> known_views(Views({"fr": [[1]], "en": [[2]]}), ["en", "de", "fr"], "PLSA").names
+    ('en', 'fr')
+    """
+    unknown = [name for name in views.names if name not in fitted_names]
+    if unknown:
+        raise ValueError(
+            f"{owner} was fitted on the views {listing(fitted_names, 20)}; got "
+            f"{listing(unknown)} as well. Leave out what the model does not know "
+            "(views.select(...)), or name the matrices as in fit."
+        )
+    ordered = tuple(name for name in fitted_names if name in views.names)
+    return views if ordered == views.names else views.select(*ordered)
+
+
+def match_views(
+    views: Views,
+    fitted_features: Mapping[str, np.ndarray | None],
+    widths: Mapping[str, int],
+    owner: str,
+) -> Views:
+    """Return the views with the columns of the fit; see `match_features`.
+
+    Views whose columns are all in place are returned as they are, so aligning twice costs nothing.
+
+    Parameters
+    ----------
+    views : Views
+        Views of the fit, as `known_views` returns them.
+    fitted_features : mapping of view to array of str or None
+        Names of the columns at fit.
+    widths : mapping of view to int
+        Number of columns at fit.
+    owner : str
+        Name of the estimator's class, for the messages.
+    """
+    from coview.views.container import Views  # not above: it imports the checks, and they this
+
+    given = views.matrices
+    matched = {
+        name: match_features(
+            matrix,
+            views.features[name],
+            fitted_features[name],
+            name,
+            width=widths[name],
+            owner=owner,
+        )
+        for name, matrix in given.items()
+    }
+    if all(matched[name] is given[name] for name in given):
+        return views
+    features = {n: f for n, f in fitted_features.items() if n in matched and f is not None}
+    return Views(matched, present=views.present, features=features)
 
 
 def match_features(
@@ -21,50 +96,44 @@ def match_features(
     limit: float = 0.5,
     owner: str = "model",
 ) -> sp.csr_array:
-    """Return the columns of new documents in the order of the fitted vocabulary.
+    """Return one view's columns in the order of the fitted vocabulary.
 
-    Without names on both sides, only the number of columns is compared. Unknown terms are dropped,
-    fitted terms that are missing become columns of zeros, and a warning says how much of the mass
-    was lost. The same names in another order raise an error: they are usually a mistake.
+    Without names on both sides only the number of columns can be compared. Unknown terms are
+    dropped, missing fitted terms become columns of zeros, and a warning says how much of the mass
+    was lost. The same names in another order raise an error: that is more often a mistake than
+    intended.
 
     Parameters
     ----------
-    matrix : csr_array of shape (n_docs, n_terms)
+    matrix : csr_array of shape (documents, terms)
     names, fitted_names : array of str or None
         Unique names of the columns, here and at fit.
     view : str
-        For the messages.
-    width : int or None
-        Number of columns at fit; not needed where there are `fitted_names`.
+        Name of the view, for the messages.
+    width : int or None, default=None
+        Number of columns at fit; not needed with `fitted_names`.
     limit : float, default=0.5
-        Share of the mass that may be unknown.
+        Largest share of the mass that may be unknown.
     owner : str, default="model"
-        Name of the model's class, for the messages.
+        Name of the estimator's class, for the messages.
 
     Returns
     -------
-    csr_array of shape (n_docs, width)
-
-    Examples
-    --------
-    >>> import pytest
-    >>> new, fitted = np.array(["dog", "cat", "emu"]), np.array(["cat", "dog"])
-    >>> with pytest.warns(DataWarning, match="are unknown to the model, with 12.5% of the mass"):
-    ...     match_features(sp.csr_array([[3, 4, 1]]), new, fitted, "en").toarray()
-    array([[4, 3]])
+    csr_array of shape (documents, fitted terms)
+        `matrix` itself if its columns are in place.
     """
     width = len(fitted_names) if fitted_names is not None else width
     if names is None or fitted_names is None:
         _check_width(matrix.shape[1], width, view, owner)
         return matrix
-    if np.array_equal(names, fitted_names):
+    if names is fitted_names or np.array_equal(names, fitted_names):
         return matrix
     columns = {name: column for column, name in enumerate(fitted_names)}
     target = np.array([columns.get(name, -1) for name in names])
     if len(names) == len(fitted_names) and (target >= 0).all():
         raise ValueError(_other_order(names, fitted_names, view))
     _report_unknown(matrix, names, target, len(fitted_names), view, limit)
-    return _reordered(matrix, target, len(fitted_names))
+    return _move_columns(matrix, target, len(fitted_names))
 
 
 def _check_width(found: int, width: int | None, view: str, owner: str) -> None:
@@ -76,6 +145,7 @@ def _check_width(found: int, width: int | None, view: str, owner: str) -> None:
 
 
 def _other_order(names: np.ndarray, fitted_names: np.ndarray, view: str) -> str:
+    """Return the message for the same names in another order."""
     columns = np.flatnonzero(names != fitted_names)[:5]
     shown = "; ".join(
         f"column {c}: {quoted(names[c])}, at fit {quoted(fitted_names[c])}" for c in columns
@@ -89,6 +159,7 @@ def _other_order(names: np.ndarray, fitted_names: np.ndarray, view: str) -> str:
 def _report_unknown(
     matrix: sp.csr_array, names: np.ndarray, target: np.ndarray, width: int, view: str, limit: float
 ) -> None:
+    """Warn of unknown terms; raise an error if more than `limit` of the mass is unknown."""
     unknown = target < 0
     total = matrix.sum(dtype=np.float64)
     lost = matrix[:, unknown].sum(dtype=np.float64) / total if total else 0.0
@@ -103,7 +174,8 @@ def _report_unknown(
     warnings.warn(message, DataWarning, stacklevel=3)
 
 
-def _reordered(matrix: sp.csr_array, target: np.ndarray, width: int) -> sp.csr_array:
+def _move_columns(matrix: sp.csr_array, target: np.ndarray, width: int) -> sp.csr_array:
+    """Move column c to target[c]; drop it where that is -1."""
     kept = sp.csr_array(matrix[:, np.flatnonzero(target >= 0)])
     columns = target[target >= 0].astype(kept.indices.dtype)
     reordered = sp.csr_array(

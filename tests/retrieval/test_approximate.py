@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from coview.retrieval import approximate as lists
-from coview.retrieval import exact
-from coview.retrieval.similarity import METRICS, prepare
+from coview.retrieval import approximate, exact
+from coview.retrieval.similarity import METRICS, prepare_queries
 
 
 def clustered(rng, n, topics=20, clusters=40):
@@ -23,9 +22,11 @@ def gallery():
 def built(metric, gallery, n_jobs=None, seed=0):
     """The lists, the vectors in their order, that order, and queries."""
     queries = clustered(np.random.default_rng(2), 50)
-    prepared = prepare(metric, queries, queries.mean(axis=0), gallery.mean(axis=0))
+    prepared = prepare_queries(metric, queries, queries.mean(axis=0), gallery.mean(axis=0))
     rows = np.arange(len(gallery))
-    made, order = lists.build_lists(gallery, rows, prepared.form, prepared.center, seed, n_jobs)
+    made, order = approximate.build_lists(
+        gallery, rows, prepared.form, prepared.center, seed, n_jobs
+    )
     return made, gallery[order], order, prepared
 
 
@@ -33,7 +34,7 @@ def built(metric, gallery, n_jobs=None, seed=0):
 def test_a_tenth_of_the_lists_has_nearly_all_answers(gallery, metric):
     made, vectors, order, prepared = built(metric, gallery)
     _, true = exact.nearest(gallery, np.arange(3000), prepared, 10)
-    _, rows = lists.nearest_in_lists(made, vectors, prepared, 10, 0.1)
+    _, rows = approximate.nearest_in_lists(made, vectors, prepared, 10, 0.1)
     hits = [len(set(a) & set(b)) for a, b in zip(true, order[rows], strict=True)]
     assert np.mean(hits) > 9
 
@@ -42,16 +43,16 @@ def test_a_tenth_of_the_lists_has_nearly_all_answers(gallery, metric):
 def test_all_lists_give_the_exact_answer(gallery, n_queries):
     made, vectors, order, prepared = built("cosine", gallery)
     expected = exact.nearest(gallery, np.arange(3000), prepared[:n_queries], 10)
-    scores, rows = lists.nearest_in_lists(made, vectors, prepared[:n_queries], 10, 1.0)
+    scores, rows = approximate.nearest_in_lists(made, vectors, prepared[:n_queries], 10, 1.0)
     np.testing.assert_array_equal(scores, expected[0])
     np.testing.assert_array_equal(order[rows], expected[1])
 
 
 def test_one_query_has_the_answers_it_has_among_many(gallery):
     made, vectors, _, prepared = built("hellinger", gallery)
-    many = lists.nearest_in_lists(made, vectors, prepared, 10, 0.05)
+    many = approximate.nearest_in_lists(made, vectors, prepared, 10, 0.05)
     for i in range(5):
-        one = lists.nearest_in_lists(made, vectors, prepared[i : i + 1], 10, 0.05)
+        one = approximate.nearest_in_lists(made, vectors, prepared[i : i + 1], 10, 0.05)
         np.testing.assert_array_equal(one[0][0], many[0][i])
 
 
@@ -73,7 +74,7 @@ def test_the_seed_fixes_the_lists_for_any_number_of_threads(gallery):
 
 def test_lists_are_added_until_there_are_enough_answers(gallery):
     made, vectors, _, prepared = built("hellinger", gallery)
-    scores, rows = lists.nearest_in_lists(made, vectors, prepared[:2], 2500, 0.0)
+    scores, rows = approximate.nearest_in_lists(made, vectors, prepared[:2], 2500, 0.0)
     assert scores.shape == (2, 2500)
     assert np.isfinite(scores).all()
     assert len(set(rows[0])) == 2500
@@ -81,7 +82,7 @@ def test_lists_are_added_until_there_are_enough_answers(gallery):
 
 def test_equal_documents_make_lists_too():
     gallery, zeros = np.full((50, 4), 0.25, np.float32), np.zeros(4, np.float32)
-    prepared = prepare("hellinger", gallery[:1], zeros, zeros)
-    made, _ = lists.build_lists(gallery, np.arange(50), prepared.form, zeros, 0)
-    scores, _ = lists.nearest_in_lists(made, gallery, prepared, 5, 0.1)
+    prepared = prepare_queries("hellinger", gallery[:1], zeros, zeros)
+    made, _ = approximate.build_lists(gallery, np.arange(50), prepared.form, zeros, 0)
+    scores, _ = approximate.nearest_in_lists(made, gallery, prepared, 5, 0.1)
     np.testing.assert_allclose(scores, 1.0)

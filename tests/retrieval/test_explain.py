@@ -131,8 +131,8 @@ def test_results_are_plain_data(stories, model):
     assert [row["rank"] for row in rows] == [1, 2]
     assert rows[0]["explanation"][0]["label"] in (0, 1, 2)
     assert found[:1].ids == found.ids[:1]
-    assert "asked with ball" in str(found)
-    assert repr(found).startswith("<Results: 2>")
+    assert "query: ball" in str(found)
+    assert repr(found).startswith("<SearchResults: 2>")
 
 
 def test_control_characters_of_ids_are_not_shown(planted):
@@ -146,7 +146,7 @@ def test_control_characters_of_ids_are_not_shown(planted):
 def test_what_both_lack_is_no_reason(model, metric):
     """Two mixtures that are below the mean in the same topics correlate there, too."""
     hits = search(model, {"en": "moon rocket"}, in_view="de", metric=metric, top=3, explain=True)
-    asked = model.transform({"en": ["moon rocket"]})[0]
+    query = model.transform({"en": ["moon rocket"]})[0]
     for hit in hits:
-        assert hit.explanation[0].topic == asked.argmax()
-        assert all(asked[reason.topic] > 0.01 for reason in hit.explanation)
+        assert hit.explanation[0].topic == query.argmax()
+        assert all(query[reason.topic] > 0.01 for reason in hit.explanation)

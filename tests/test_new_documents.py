@@ -1,0 +1,60 @@
+"""New documents are aligned with a fitted model once, and folded in by one call."""
+
+import numpy as np
+import pytest
+
+from coview import DataWarning, DivergenceCoPLSA, LinkPLSA, Views
+from coview.datasets import make_views
+from coview.views import vocabulary
+
+TERMS = {"en": [f"e{i}" for i in range(30)], "fr": [f"f{i}" for i in range(20)]}
+
+
+@pytest.fixture(scope="module")
+def views():
+    made = make_views(60, 3, {"en": 30, "fr": 20}, doc_length=40, random_state=0)
+    return Views(made, features=TERMS)
+
+
+@pytest.fixture(scope="module")
+def model(views):
+    return DivergenceCoPLSA(3, init="kmeans", random_state=0, max_iter=10, tol=1e-3).fit(views)
+
+
+def test_fold_in_gives_what_transform_and_predict_give(model, views):
+    found = model.fold_in(views[:9])
+    np.testing.assert_array_equal(found.doc_topic, model.transform(views[:9]))
+    np.testing.assert_array_equal(found.labels, model.predict(views[:9]))
+    assert sorted(found.view_doc_topic) == ["en", "fr"]
+    assert not found.empty.any()
+
+
+def test_fold_in_tells_which_documents_are_empty(model, views):
+    counts = np.zeros((3, 30))
+    counts[1, views["en"].sum(axis=0).argmax()] = 2
+    found = model.fold_in({"en": counts})
+    assert found.empty.tolist() == [True, False, True]
+    np.testing.assert_allclose(found.doc_topic[0], 1 / 3, rtol=1e-6)
+
+
+def test_fold_in_gives_arrays_whatever_the_output_is_set_to(views):
+    model = LinkPLSA(3, init="kmeans", random_state=0, max_iter=3, tol=0).fit(views)
+    model.set_output(transform="pandas")
+    assert isinstance(model.fold_in(views[:2]).doc_topic, np.ndarray)
+
+
+def test_views_that_fit_the_model_are_not_changed(model, views):
+    assert model.as_views(views) is views
+    assert model.as_views(views.select("fr", "en")).names == ("en", "fr")
+
+
+def test_columns_are_matched_by_name_and_only_once(model, views, monkeypatch):
+    more = Views(
+        {"en": np.hstack([views["en"].toarray(), np.ones((60, 1))])},
+        features={"en": [*TERMS["en"], "unknown"]},
+    )
+    with pytest.warns(DataWarning, match="1 of 31 features"):
+        aligned = model.as_views(more)
+    np.testing.assert_array_equal(aligned["en"].toarray(), views["en"].toarray())
+    monkeypatch.setattr(vocabulary, "_move_columns", None)  # not called for aligned views
+    np.testing.assert_array_equal(model.transform(aligned), model.transform(views.select("en")))
