@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.estimator_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
