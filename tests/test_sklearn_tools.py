@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 
 from coview import LinkPLSA, TopicClassifier

@@ -146,7 +146,7 @@ def test_the_graph_is_canonical_and_read_only(rng):
 @pytest.mark.parametrize("dense", [True, False])
 def test_memory_is_linear_in_documents(rng, dense):
     n = 20_000
-    points = rng.random((n, 4)) if dense else sp.random_array((n, 500), density=0.01, rng=rng)
+    points = rng.random((n, 4)) if dense else sp.random(n, 500, density=0.01, random_state=rng)
     points = sp.csr_array(points)
     tracemalloc.start()
     graph = knn_graph(points, 5)

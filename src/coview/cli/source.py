@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 CHUNK = 20_000  # rows of a table that are folded in at a time
 BAR_FROM = 20_000_000  # bytes of a table, from which on reading shows its progress
+_PATHS = {"data", "ids", "labels", "links"}  # options that are paths
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,9 @@ class Source:
     def of(cls, params: Mapping[str, Any]) -> Source:
         """From the options of a command, some of which are about the source."""
         known = {field.name for field in fields(cls)}
-        return cls(**{n: v for n, v in params.items() if n in known and v is not None})
+        given = {n: v for n, v in params.items() if n in known and v is not None}
+        # typer before 0.29 has paths as text in a context
+        return cls(**{n: Path(v) if n in _PATHS else v for n, v in given.items()})
 
     @property
     def is_h5mu(self) -> bool:

@@ -119,8 +119,8 @@ def _damaged(path: Path) -> str:
 @contextmanager
 def _quiet(cv2: Any) -> Iterator[None]:
     """What OpenCV would write to standard error about a damaged file stands in our error."""
-    logging = cv2.utils.logging
-    before = logging.setLogLevel(logging.LOG_LEVEL_SILENT)
+    logging = cv2 if hasattr(cv2, "setLogLevel") else cv2.utils.logging  # there since 4.13
+    before = logging.setLogLevel(0)  # silent
     try:
         yield
     finally:
