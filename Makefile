@@ -51,17 +51,17 @@ demo: $(VENV)/.run  ## topics, clusters and cross-view search on the embedded da
 	$(BIN)/coview demo
 
 test: $(VENV)/.test  ## the quick tests; those on the papers' data need COVIEW_DATA
-	$(BIN)/python -m pytest -q -n auto -m "not slow"
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
 
 test-all: $(VENV)/.test  ## all tests, with campaigns and full grids
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 test-slow: $(VENV)/.test  ## only what `make test` leaves out
-	$(BIN)/python -m pytest -q -n auto -m slow
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
 
 # Old releases run with today's releases of what they depend on: deprecations there are not ours.
 test-min: $(VENV_MIN)/.test  ## the quick tests with the lowest versions that pyproject.toml allows
-	$(VENV_MIN)/bin/python -m pytest -q -n auto -m "not slow" -W ignore::DeprecationWarning $(PARTS)
+	$(VENV_MIN)/bin/python -m pytest -q -n auto --dist worksteal -m "not slow" -W ignore::DeprecationWarning $(PARTS)
 
 lint: $(VENV)/.lint  ## ruff, mypy, codespell (American spelling in src)
 	$(BIN)/ruff check .

@@ -49,7 +49,8 @@ class Source:
         known = {field.name for field in fields(cls)}
         given = {n: v for n, v in params.items() if n in known and v is not None}
         # typer before 0.29 has paths as text in a context
-        return cls(**{n: Path(v) if n in _PATHS else v for n, v in given.items()})
+        paths = {n: Path(v) for n, v in given.items() if n in _PATHS}
+        return cls(**{**given, **paths})
 
     @property
     def is_h5mu(self) -> bool:
