@@ -86,9 +86,10 @@ def import_archive(
     Example: coview data import 20newsgroups 20news-bydate.tar.gz
     """
     _dataset(name)
-    from experiments.importers import differences, import_dataset
     from rich.console import Console
     from rich.markup import escape
+
+    from experiments.importers import differences, import_dataset
 
     try:
         with Console(stderr=True).status(f"Reading {escape(str(archive))} ..."):
