@@ -4,8 +4,9 @@ import pytest
 from experiments.__main__ import main
 from experiments.summary import BEGIN, CLAIMS, END, PAGE, renewed, summary
 
+pytestmark = pytest.mark.slow  # reads the results of all papers
 
-@pytest.mark.slow
+
 def test_the_page_has_the_numbers_of_the_results():
     text = PAGE.read_text(encoding="utf-8")
     assert text == renewed(text), "python -m experiments summary"
