@@ -60,8 +60,10 @@ test-slow: $(VENV)/.test  ## only what `make test` leaves out
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
 
 # Old releases run with today's releases of what they depend on: deprecations there are not ours.
+# Two versions of numba cannot share one cache.
 test-min: $(VENV_MIN)/.test  ## the quick tests with the lowest versions that pyproject.toml allows
-	$(VENV_MIN)/bin/python -m pytest -q -n auto --dist worksteal -m "not slow" -W ignore::DeprecationWarning $(PARTS)
+	NUMBA_CACHE_DIR=$(CURDIR)/$(VENV_MIN)/numba $(VENV_MIN)/bin/python -m pytest -q -n auto \
+		--dist worksteal -m "not slow" -W ignore::DeprecationWarning $(PARTS)
 
 lint: $(VENV)/.lint  ## ruff, mypy, codespell (American spelling in src)
 	$(BIN)/ruff check .
