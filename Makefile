@@ -1,10 +1,16 @@
 # Every target makes the environment it needs; nothing has to be done before.
 PYTHON ?= python3
 VENV := .venv
+VENV_MIN := .venv-min
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint format bench papers papers-quick clean help
+# British spellings in src that stand in saved files or are numpy's: they stay
+BRITISH_DATA := grey,centre,centres,colour,image_colour,labelled,writeable
+# what `make test-min` runs by default; PARTS="tests/cli tests/views" names other files or folders
+PARTS ?= tests
+
+.PHONY: demo test test-all test-slow test-min lint format dist bench papers papers-quick clean help
 .DEFAULT_GOAL := help
 
 help:  ## show the targets
@@ -30,21 +36,51 @@ $(VENV)/.bench: $(BIN)/python pyproject.toml
 	$(PIP) -e '.[bench]'
 	@touch $@ $(VENV)/.run
 
+$(VENV)/.dist: $(BIN)/python pyproject.toml
+	$(PIP) 'build>=1.2' 'twine>=6.1'
+	@touch $@
+
+$(VENV_MIN)/.test: pyproject.toml tools/lowest_versions.py
+	$(PYTHON) -m venv $(VENV_MIN)
+	$(VENV_MIN)/bin/python tools/lowest_versions.py test > $(VENV_MIN)/constraints.txt
+	$(VENV_MIN)/bin/python -m pip install --quiet --disable-pip-version-check \
+		-c $(VENV_MIN)/constraints.txt -e '.[test]'
+	@touch $@
+
 demo: $(VENV)/.run  ## topics, clusters and cross-view search on the embedded data
 	$(BIN)/coview demo
 
-test: $(VENV)/.test  ## the tests; those on the papers' data run where COVIEW_DATA points to it
-	$(BIN)/python -m pytest -q -n auto
+test: $(VENV)/.test  ## the quick tests; those on the papers' data need COVIEW_DATA
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
 
-lint: $(VENV)/.lint  ## ruff, mypy, codespell
+test-all: $(VENV)/.test  ## all tests, with campaigns and full grids
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+test-slow: $(VENV)/.test  ## only what `make test` leaves out
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
+
+# Old releases run with today's releases of what they depend on: deprecations there are not ours.
+# Two versions of numba cannot share one cache.
+test-min: $(VENV_MIN)/.test  ## the quick tests with the lowest versions that pyproject.toml allows
+	NUMBA_CACHE_DIR=$(CURDIR)/$(VENV_MIN)/numba $(VENV_MIN)/bin/python -m pytest -q -n auto \
+		--dist worksteal -m "not slow" -W ignore::DeprecationWarning $(PARTS)
+
+lint: $(VENV)/.lint  ## ruff, mypy, codespell (American spelling in src)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/codespell src tests benchmarks docs *.md
+	$(BIN)/codespell src tests tools benchmarks docs *.md
+	$(BIN)/codespell --builtin clear,rare,en-GB_to_en-US -L $(BRITISH_DATA) src
 
 format: $(VENV)/.lint  ## put the code into the project's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+dist: $(VENV)/.dist  ## sdist and wheel in dist/, checked, and the wheel tried in an empty environment
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python tools/check_dist.py dist
 
 bench: $(VENV)/.bench  ## speed and memory against peers, as ratios
 	$(BIN)/python benchmarks/bench_sweep.py
@@ -58,6 +94,6 @@ papers: $(VENV)/.test  ## the papers' experiments, published and measured side b
 papers-quick: $(VENV)/.test  ## a small version of them, into a temporary folder
 	$(BIN)/python -m experiments all --quick
 
-clean:  ## remove the environment and all caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean:  ## remove the environments, dist/ and all caches
+	rm -rf $(VENV) $(VENV_MIN) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

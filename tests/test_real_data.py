@@ -20,6 +20,7 @@ def load(folder, name):
     return Views.load(folder / name, views=VIEWS[name])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:10 topics, but fewer terms")  # view mor has six columns
 def test_mggm_with_its_defaults_finds_the_digits(papers_data):
     views = load(papers_data, "mfeat")
@@ -29,6 +30,7 @@ def test_mggm_with_its_defaults_finds_the_digits(papers_data):
         assert normalized_mutual_info(views.labels, model.labels_) >= 0.90
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["reuters1200", "cora", "wikipedia"])
 def test_link_plsa_with_its_defaults_beats_a_random_start(papers_data, name):
     views = load(papers_data, name)

@@ -1,3 +1,7 @@
+"""Data and fitted models that the contracts share."""
+
+import copy
+
 import numpy as np
 import pytest
 
@@ -30,6 +34,28 @@ def views(entry, all_views):
     name = all_views.names[0]
     has = np.flatnonzero(all_views.present[:, 0])
     return Views({name: all_views[has][name]}, labels=all_views.labels[has])
+
+
+@pytest.fixture(scope="session")
+def kept_models():
+    return {}
+
+
+@pytest.fixture
+def fitted(entry, views, kept_models):
+    """Return a copy of the model at hand, fitted to `views`.
+
+    Each set of parameters is fitted once for all tests: fitting is most of their time. A test that
+    changes how models are fitted calls `entry(...).fit(views)` instead.
+    """
+
+    def get(**params):
+        key = (entry, *sorted(params.items()))
+        if key not in kept_models:
+            kept_models[key] = entry(**params).fit(views)
+        return copy.deepcopy(kept_models[key])
+
+    return get
 
 
 @pytest.fixture

@@ -26,8 +26,18 @@ def assert_same_bits(a, b):
         np.testing.assert_array_equal(a.view_doc_topic_[name], b.view_doc_topic_[name])
 
 
-@pytest.mark.parametrize("init", ["random", "kmeans"])
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+slow = pytest.mark.slow  # the rest of a grid of which `make test` runs a part
+
+
+@pytest.mark.parametrize(
+    ("init", "dtype"),
+    [
+        ("random", "float64"),
+        ("kmeans", "float32"),
+        pytest.param("random", "float32", marks=slow),
+        pytest.param("kmeans", "float64", marks=slow),
+    ],
+)
 def test_the_objective_never_falls(entry, views, init, dtype):
     if not entry.monotone:
         pytest.skip("the paper's step does not promise ascent")
@@ -38,16 +48,16 @@ def test_the_objective_never_falls(entry, views, init, dtype):
     assert steps.max() > 0
 
 
-def test_rows_sum_to_one(entry, views):
-    model = entry(dtype="float32").fit(views)
+def test_rows_sum_to_one(views, fitted):
+    model = fitted(dtype="float32")
     arrays = [*model.components_.values(), *mixtures_of(model).values(), model.transform(views)]
     for array in arrays:
         assert (array >= 0).all()
         np.testing.assert_allclose(array.sum(axis=1, dtype=float), 1, rtol=1e-5)
 
 
-def test_shapes_and_attributes(entry, views):
-    model = entry().fit(views)
+def test_shapes_and_attributes(entry, views, fitted):
+    model = fitted()
     assert model.doc_topic_.shape == (len(views), 3)
     assert set(model.components_) == set(model.view_doc_topic_) == set(views.names)
     for name, width in zip(views.names, views.widths, strict=True):
@@ -114,7 +124,7 @@ def test_permuting_views_changes_nothing(entry, views, rng):
         np.testing.assert_allclose(other.components_[name], model.components_[name], atol=1e-9)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", [pytest.param("float64", marks=slow), "float32"])
 def test_same_seed_same_bits_for_any_number_of_threads(entry, views, many_blocks, dtype):
     assert len(cut(list(views.matrices.values()))) > 8
     models = [entry(n_jobs=n, dtype=dtype).fit(views) for n in (1, 2, 4)]
@@ -123,8 +133,8 @@ def test_same_seed_same_bits_for_any_number_of_threads(entry, views, many_blocks
         np.testing.assert_array_equal(models[0].transform(views), other.transform(views))
 
 
-def test_many_blocks_give_the_result_of_one(entry, views, monkeypatch, request):
-    whole = entry().fit(views)
+def test_many_blocks_give_the_result_of_one(entry, views, request, fitted):
+    whole = fitted()
     request.getfixturevalue("many_blocks")
     np.testing.assert_allclose(entry().fit(views).doc_topic_, whole.doc_topic_, atol=1e-9)
 
@@ -139,8 +149,8 @@ def test_pins_do_not_move(entry, views):
     assert (model.labels_ == views.labels).mean() > 0.8
 
 
-def test_no_label_at_all_is_unsupervised_to_the_bit(entry, views):
-    assert_same_bits(entry().fit(views), entry().fit(views, labels=np.full(len(views), -1)))
+def test_no_label_at_all_is_unsupervised_to_the_bit(entry, views, fitted):
+    assert_same_bits(fitted(), entry().fit(views, labels=np.full(len(views), -1)))
 
 
 def test_all_documents_labeled(entry, views):
@@ -149,8 +159,8 @@ def test_all_documents_labeled(entry, views):
     assert (model.predict(views) == views.labels).mean() > 0.8
 
 
-def test_y_is_ignored(entry, views):
-    assert_same_bits(entry().fit(views), entry().fit(views, views.labels))
+def test_y_is_ignored(entry, views, fitted):
+    assert_same_bits(fitted(), entry().fit(views, views.labels))
 
 
 def test_empty_documents_get_the_uniform_mixture(entry, views, rng):
@@ -183,8 +193,17 @@ def with_an_empty_view(views, present):
     return Views(matrices, labels=views.labels, present=mask)
 
 
-@pytest.mark.parametrize("present", [False, True])
-@pytest.mark.parametrize("init", ["auto", "consensus", "spectral_sum"])
+@pytest.mark.parametrize(
+    ("init", "present"),
+    [
+        ("consensus", False),
+        ("spectral_sum", True),
+        pytest.param("auto", False, marks=slow),
+        pytest.param("auto", True, marks=slow),
+        pytest.param("consensus", True, marks=slow),
+        pytest.param("spectral_sum", False, marks=slow),
+    ],
+)
 @pytest.mark.several_views
 def test_a_view_without_counts_is_no_obstacle(entry, views, init, present):
     more = with_an_empty_view(views, present)
@@ -206,8 +225,8 @@ def test_a_view_that_no_document_has_changes_nothing(entry, views):
         np.testing.assert_allclose(other.components_[name], model.components_[name], atol=1e-7)
 
 
-def test_any_subset_of_the_views_can_be_folded_in(entry, views):
-    model = entry(max_iter=60).fit(views)
+def test_any_subset_of_the_views_can_be_folded_in(views, fitted):
+    model = fitted(max_iter=60)
     for name in views.names:
         has = views[np.flatnonzero(views.present[:, list(views.names).index(name)])]
         mixture = model.transform({name: has[name]})
@@ -216,24 +235,24 @@ def test_any_subset_of_the_views_can_be_folded_in(entry, views):
         assert same.mean() > 0.7
 
 
-def test_an_unknown_view_is_refused_by_name(entry, views):
-    model = entry().fit(views)
+def test_an_unknown_view_is_refused_by_name(views, fitted):
+    model = fitted()
     with pytest.raises(ValueError, match="got 'smell' as well"):
         model.transform({views.names[0]: views[views.names[0]], "smell": np.ones((len(views), 2))})
 
 
-def test_a_subset_is_transformed_as_within_the_whole(entry, views):
-    model = entry(dtype="float32").fit(views)
+def test_a_subset_is_transformed_as_within_the_whole(views, fitted):
+    model = fitted(dtype="float32")
     rows = np.array([3, 7, 11, 40])
     np.testing.assert_array_equal(model.transform(views[rows]), model.transform(views)[rows])
 
 
-def test_fit_transform_is_fit_then_transform(entry, views):
-    np.testing.assert_array_equal(entry().fit_transform(views), entry().fit(views).transform(views))
+def test_fit_transform_is_fit_then_transform(entry, views, fitted):
+    np.testing.assert_array_equal(entry().fit_transform(views), fitted().transform(views))
 
 
-def test_fit_predict_gives_the_training_labels(entry, views):
-    np.testing.assert_array_equal(entry().fit_predict(views), entry().fit(views).labels_)
+def test_fit_predict_gives_the_training_labels(entry, views, fitted):
+    np.testing.assert_array_equal(entry().fit_predict(views), fitted().labels_)
 
 
 def test_identical_documents_get_identical_mixtures(entry, views):
@@ -274,37 +293,37 @@ def test_restarts_keep_the_best_objective(entry, views):
         assert len(set(model.trace_.restarts)) > 1
 
 
-def test_kmeans_on_the_mixtures_gives_labels_of_the_topics(entry, views):
+def test_kmeans_on_the_mixtures_gives_labels_of_the_topics(entry, views, fitted):
     model = entry(assign="kmeans", max_iter=60).fit(views)
-    plain = entry(max_iter=60).fit(views)
+    plain = fitted(max_iter=60)
     assert (model.labels_ == plain.labels_).mean() > 0.8
     assert (model.predict(views) == plain.predict(views)).mean() > 0.8
 
 
-def test_clone_copy_and_pickle(entry, views):
-    model = entry().fit(views)
+def test_clone_copy_and_pickle(views, fitted):
+    model = fitted()
     assert clone(model).get_params().keys() == model.get_params().keys()
     for again in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(again.transform(views), model.transform(views))
 
 
-def test_fitting_again_forgets_the_first_fit(entry, views):
+def test_fitting_again_forgets_the_first_fit(entry, views, fitted):
     model = entry(assign="kmeans").fit(views[:40])
     model.set_params(assign="argmax").fit(views)
-    assert_same_bits(model, entry().fit(views))
+    assert_same_bits(model, fitted())
     assert not hasattr(model, "topic_centers_")
 
 
-def test_a_failing_fit_leaves_the_fitted_state(entry, views):
-    model = entry().fit(views)
+def test_a_failing_fit_leaves_the_fitted_state(views, fitted):
+    model = fitted()
     before = model.transform(views)
     with pytest.raises(ValueError, match="n_components"):
         model.set_params(n_components=0).fit(views)
     np.testing.assert_array_equal(model.transform(views), before)
 
 
-def test_scores_are_finite_and_a_better_fit_scores_better(entry, views):
-    long, short = entry(max_iter=80).fit(views), entry(max_iter=1).fit(views)
+def test_scores_are_finite_and_a_better_fit_scores_better(entry, views, fitted):
+    long, short = fitted(max_iter=60), fitted(max_iter=1)
     assert short.score(views) < 0
     assert long.score(views) < 0
     assert long.perplexity(views) > 1
@@ -314,13 +333,13 @@ def test_scores_are_finite_and_a_better_fit_scores_better(entry, views):
         assert long.perplexity(views) < short.perplexity(views)
 
 
-def test_set_output_gives_a_data_frame(entry, views):
-    frame = entry().set_output(transform="pandas").fit(views).transform(views)
+def test_set_output_gives_a_data_frame(views, fitted):
+    frame = fitted().set_output(transform="pandas").transform(views)
     assert frame.columns[0].endswith("0")
     assert frame.shape == (len(views), 3)
 
 
-def test_transform_does_not_change_the_data(entry, views):
+def test_fit_and_transform_do_not_change_the_data(entry, views):
     before = {n: m.toarray() for n, m in views.matrices.items()}
     entry().fit(views).transform(views)
     for name, dense in before.items():

@@ -12,14 +12,21 @@ pytestmark = pytest.mark.filterwarnings("ignore::coview.DataWarning")
 # converges on the checks' tiny data, so that no warning gets in the way
 PARAMS = {"random_state": 0, "max_iter": 300, "tol": 1e-3, "n_components": 4}
 
+# one check has the classes -1 and 1, which by default would be "unlabeled" and one class
+CLASSIFIER = TopicClassifier(MODELS[0].cls(**PARAMS), unlabeled=None)
+
 # From one start, which takes a third of the time. The default, a trial of many, is one mechanism
 # for all models but MGGM, which adds a start of its own: it is checked with LinkPLSA and MGGM.
-ESTIMATORS = [entry.cls(**dict(entry.options), **PARAMS, init="random") for entry in MODELS]
-ESTIMATORS += [LinkPLSA(**PARAMS), MGGM(**PARAMS, n_feature_topics=4)]
-# one check has the classes -1 and 1, which by default would be "unlabeled" and one class
-ESTIMATORS.append(TopicClassifier(MODELS[0].cls(**PARAMS), unlabeled=None))
+OTHERS = [entry.cls(**dict(entry.options), **PARAMS, init="random") for entry in MODELS]
+OTHERS += [MGGM(**PARAMS, n_feature_topics=4)]
 
 
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks([LinkPLSA(**PARAMS), CLASSIFIER])
 def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(OTHERS)
+def test_estimator_checks_of_the_other_models(estimator, check):
     check(estimator)

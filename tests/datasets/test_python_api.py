@@ -373,12 +373,14 @@ def whole():
     return load_python_api(cache=False, return_sources=True)  # a cache may be older than the code
 
 
+@pytest.mark.slow
 def test_there_are_about_as_many_items_as_promised(whole):
     views, sources = whole
     assert 3000 <= len(views) <= 4000
     assert len(sources) == len(set(sources)) == len(views)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["doc", "code"])
 def test_every_item_has_enough_words_and_every_word_enough_items(whole, name):
     views, _ = whole
@@ -388,6 +390,7 @@ def test_every_item_has_enough_words_and_every_word_enough_items(whole, name):
     assert seen.sum(axis=0).max() <= len(views) / 2
 
 
+@pytest.mark.slow
 def test_ids_are_unique_and_labels_are_subpackages(whole):
     views, _ = whole
     assert len(set(views.ids)) == len(views)
@@ -395,9 +398,10 @@ def test_ids_are_unique_and_labels_are_subpackages(whole):
     assert label["scipy.stats.pearsonr"] == "scipy.stats"
     assert label["sklearn.linear_model.Ridge"] == "sklearn.linear_model"
     assert label["numpy.linalg.svd"] == "numpy.linalg"
-    assert label["numpy.average"] == "numpy"
+    assert label["numpy.lib._datasource.DataSource"] == "numpy"
 
 
+@pytest.mark.slow
 def test_words_tell_what_an_item_is_about(whole):
     views, _ = whole
     row = list(views.ids).index("scipy.stats.pearsonr")

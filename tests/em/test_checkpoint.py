@@ -220,6 +220,7 @@ def test_nonsense_is_refused(views):
         Checkpoint("x", every=0)
 
 
+@pytest.mark.slow
 def test_100_kills_at_random_moments_change_nothing(tmp_path):
     script = Path(__file__).parents[1] / "campaigns" / "kill_campaign.py"
     ran = subprocess.run(

@@ -21,12 +21,21 @@ SCRIPT = textwrap.dedent(
     import sys
     from coview import LinkPLSA
     from coview.datasets import make_views
+    from coview.em.restarts import FitCallbacks
 
-    views = make_views(3000, 5, [2000, 1500], doc_length=120, random_state=0)
+    views = make_views(1000, 5, [1000, 800], doc_length=100, random_state=0)
     options = {"tol": 0.0, "random_state": 0, "init": "random", "n_jobs": int(sys.argv[1])}
     model = LinkPLSA(40, max_iter=100_000, **options)
-    LinkPLSA(2, max_iter=2, tol=0.0).fit(views[:50])  # compile
-    print("begin", flush=True)
+    LinkPLSA(2, max_iter=2, tol=0.0, init="random").fit(views[:50])  # compile
+    n_done = 0
+
+    def after_iteration(self, problem):
+        global n_done
+        n_done += 1
+        if n_done == 3:
+            print("begin", flush=True)
+
+    FitCallbacks.after_iteration = after_iteration
     try:
         model.fit(views)
     except KeyboardInterrupt:
@@ -42,7 +51,7 @@ def test_ctrl_c_leaves_the_last_complete_state(n_jobs):
     )
     try:
         assert process.stdout.readline().strip() == "begin"
-        time.sleep(3)
+        time.sleep(0.2)  # into the midst of some later iteration
         os.kill(process.pid, signal.SIGINT)
         out, _ = process.communicate(timeout=60)
     finally:

@@ -33,6 +33,7 @@ def published(**values_of):
     return {("Table 1", row, "Digits", "accuracy"): n for row, n in values_of.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", FINISHED, ids=lambda folder: folder.name)
 def test_the_committed_page_is_what_its_files_make(folder):
     committed = (folder / "README.md").read_text(encoding="utf-8")

@@ -4,6 +4,8 @@ import pytest
 from experiments.__main__ import main
 from experiments.reproduction_page import BEGIN, CLAIMS, END, PAGE, summary, updated
 
+pytestmark = pytest.mark.slow  # reads the results of all papers
+
 
 def test_the_page_has_the_numbers_of_the_results():
     text = PAGE.read_text(encoding="utf-8")

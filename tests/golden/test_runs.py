@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from runs import header, recorded
+
+from tests.golden.runs import header, recorded
 
 RUNS = Path(__file__).parent / "runs.py"
 

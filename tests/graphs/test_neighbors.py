@@ -143,10 +143,11 @@ def test_the_graph_is_canonical_and_read_only(rng):
         graph.data[0] = 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dense", [True, False])
 def test_memory_is_linear_in_documents(rng, dense):
     n = 20_000
-    points = rng.random((n, 4)) if dense else sp.random_array((n, 500), density=0.01, rng=rng)
+    points = rng.random((n, 4)) if dense else sp.random(n, 500, density=0.01, random_state=rng)
     points = sp.csr_array(points)
     tracemalloc.start()
     graph = knn_graph(points, 5)
@@ -241,6 +242,7 @@ def text_like(rng, n_docs, n_terms=2000, n_topics=12):
     return sp.csr_array(rng.multinomial(1 + rng.poisson(60, n_docs), p_w_d).astype(float))
 
 
+@pytest.mark.slow
 def test_the_real_index_finds_nine_neighbors_in_ten_and_the_same_each_time(rng):
     """One test, since the index compiles for half a minute in each process that uses it."""
     pytest.importorskip("pynndescent", reason="the extra coview[graph] is not installed")

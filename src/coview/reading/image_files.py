@@ -123,8 +123,8 @@ def _damaged(path: Path) -> str:
 @contextmanager
 def _silenced(cv2: Any) -> Iterator[None]:
     """Keep OpenCV from writing to standard error about a damaged file; our error tells it."""
-    logging = cv2.utils.logging
-    before = logging.setLogLevel(logging.LOG_LEVEL_SILENT)
+    logging = cv2 if hasattr(cv2, "setLogLevel") else cv2.utils.logging  # there since 4.13
+    before = logging.setLogLevel(0)  # silent
     try:
         yield
     finally:
