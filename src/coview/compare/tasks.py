@@ -349,8 +349,8 @@ def follow(model: Any, views: Any, metric: Callable[[np.ndarray], float]) -> tup
     return watched, np.array(values)
 
 
-def _labels(model, theta):
-    """As the model reads labels off its mixtures at the end of a fit."""
+def _labels(model: Any, theta: np.ndarray) -> np.ndarray:
+    """Return labels as the model reads them off its mixtures at the end of a fit."""
     if model.assign == "kmeans":
         return nearest_center(theta, topic_centers(theta, model.random_state or 0))
     return theta.argmax(axis=1)
