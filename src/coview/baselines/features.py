@@ -2,8 +2,8 @@
 
 "auto": counts and sparse weights as square roots, weighted by tf-idf, rows of length one (the rule
 of the models' own starts: `em.starts.concatenated_tfidf`); dense views that are not whole numbers
-with features scaled to [0, 1] (`em.prepared.learn_scaling`), rows of length one. So each view has the
-same weight in each document. "raw": the values as they are, as in the papers' k-means.
+with features scaled to [0, 1] (`em.prepared.learn_scaling`), rows of length one. So each view has
+the same weight in each document. "raw": the values as they are, as in the papers' k-means.
 
 A document that lacks a view is at the origin of it. What is learned (ranges, document frequencies)
 comes from the training documents that have the view.
