@@ -58,3 +58,9 @@ def test_columns_are_matched_by_name_and_only_once(model, views, monkeypatch):
     np.testing.assert_array_equal(aligned["en"].toarray(), views["en"].toarray())
     monkeypatch.setattr(vocabulary, "_move_columns", None)  # not called for aligned views
     np.testing.assert_array_equal(model.transform(aligned), model.transform(views.select("en")))
+
+
+def test_mixtures_need_no_centers_of_clusters():
+    views = make_views(40, 3, [20, 15], random_state=0)
+    model = LinkPLSA(3, random_state=0, max_iter=5, tol=0).fit(views).set_params(assign="kmeans")
+    assert model.transform(views).shape == (40, 3)

@@ -1,7 +1,8 @@
 """coview: multi-view topic models.
 
-The same things seen several ways: cluster them, classify them from a handful of labels, search
-one view with another, with topics a person can read.
+Topic models for documents that have several views (a story in five languages, a page and its
+links, a picture and its text): cluster them, classify them from a few labels, search one view with
+another, and read the topics.
 """
 
 from typing import TYPE_CHECKING

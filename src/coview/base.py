@@ -97,7 +97,7 @@ class BaseViewsModel(
         How labels follow from mixtures: the topic with the largest share, or k-means on the
         mixtures.
     dtype : {"float32", "float64"}, default="float32"
-        Precision in which parameters are stored. Sums over documents are always in double.
+        Precision in which parameters are stored. Long sums are accumulated in double.
     random_state : int, Generator, RandomState or None, default=None
         The same integer gives the same bits, for any `n_jobs`.
     n_jobs : int or None, default=None

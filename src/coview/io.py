@@ -360,7 +360,7 @@ def _check_model(model: Any) -> None:
         if len(model.classes_) != model.estimator_.n_components:
             raise ValueError(f"it has {plural(len(model.classes_), 'class')} for other topics")
         return
-    n_topics = len(model.get_feature_names_out())
+    n_topics = model.doc_topic_.shape[1]
     if tuple(model.components_) != model.view_names_:
         raise ValueError("its views and topics have different names")
     for view, p_w_z in model.components_.items():

@@ -1,4 +1,9 @@
-"""New documents: align them with a fitted model, fold them in, and give them topics."""
+"""New documents: align them with a fitted model, fold them in, and give them topics.
+
+A view that X leaves out is left out of the problem; a document that lacks a view has no counts in
+it, so the view adds nothing to its mixture. `BaseViewsModel._consensus` takes the mean over the
+views that are present.
+"""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -51,7 +56,7 @@ class FoldedIn:
 
 
 class NewDocumentsMixin(TransformerMixin):
-    """Methods of a fitted model for new documents: `read`, `transform`, `predict` and their kin."""
+    """Methods of a fitted model for new documents: `read`, `transform`, `predict` and the like."""
 
     components_: dict[str, np.ndarray]
     feature_names_: dict[str, np.ndarray | None]
@@ -98,7 +103,7 @@ class NewDocumentsMixin(TransformerMixin):
         -------
         doc_topic : ndarray of shape (documents, n_components)
         """
-        return self.fold_in(X).doc_topic
+        return self._mixtures(X)[0]
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the topic of each document, after folding it in.
@@ -124,7 +129,7 @@ class NewDocumentsMixin(TransformerMixin):
         -------
         doc_topic : ndarray of shape (documents, n_components)
         """
-        return self.fold_in(X).doc_topic
+        return self._mixtures(X)[0]
 
     def fold_in(self, X: Any) -> FoldedIn:
         """Fold documents in: return mixtures, topics, and which documents are empty, in one call.
@@ -139,11 +144,16 @@ class NewDocumentsMixin(TransformerMixin):
         -------
         FoldedIn
         """
+        doc_topic, by_view, empty = self._mixtures(X)
+        return FoldedIn(doc_topic, by_view, self._assign(doc_topic), empty)
+
+    def _mixtures(self, X: Any) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+        """Return the mixture of each document, those of its views, and which are empty."""
         problem, data = self._fold_in_data(self._new_data(X), self.components_)
         mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
         doc_topic = self._consensus(mixtures, problem.slots, data)
         by_view = {n: mixtures[slot] for n, slot in zip(data.names, problem.slots, strict=True)}
-        return FoldedIn(doc_topic, by_view, self._assign(doc_topic), data.empty)
+        return doc_topic, by_view, data.empty
 
     def _assign(self, doc_topic: np.ndarray) -> np.ndarray:
         """Return the topic of each document from its mixture."""

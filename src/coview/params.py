@@ -1,4 +1,4 @@
-"""Parameters: checks with the same words everywhere, and the documentation of the models'.
+"""Parameters: checks with the same words everywhere, and shared descriptions of the models' own.
 
 Nothing here imports numpy at the top, so that plans and commands are checked before it is loaded.
 """
@@ -51,7 +51,7 @@ def check_inner_share(name: str, value: Any) -> float:
 
 
 def _number(value: Any) -> float:
-    """Return a real number as a float, NaN for anything else; booleans are no numbers."""
+    """Return a real number as a float, NaN for anything else; booleans are not numbers."""
     return float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
 
 

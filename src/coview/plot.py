@@ -4,7 +4,7 @@
     display.save("strength.svg")
 
 Each display keeps its data and the axes it was drawn on (`ax_`, `figure_`), so that anything can be
-changed afterwards. Bands show one standard deviation over the seeds. Lines are named at their ends;
+changed afterward. Bands show one standard deviation over the seeds. Lines are named at their ends;
 the colors are those of Okabe and Ito, which color-blind readers can tell apart.
 """
 
@@ -115,7 +115,7 @@ class SensitivityDisplay(LinesDisplay):
         x : str, default="strength"
             Name of the parameter.
         metric, part : str
-            Metric, and part of a search; shares are in per cent.
+            Metric, and part of a search; shares are in percent.
         log_x : bool or None, default=None
             Whether the axis is logarithmic; by default if the values span a wide range.
         ax : matplotlib Axes, default=None

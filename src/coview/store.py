@@ -15,6 +15,7 @@ import glob
 import hashlib
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -129,9 +130,8 @@ def replace_folder(new: str | os.PathLike[str], target: str | os.PathLike[str]) 
         Where it goes; its parent must exist.
     """
     new, target = Path(new), Path(target)
+    restore_folder(target)
     aside = _moved_aside(target)
-    if aside and not target.exists():  # an earlier call was killed between the two moves
-        aside[-1].rename(target)
     old = target.with_name(f".{target.name}.{time.time_ns():020d}-{os.getpid()}.old")
     replaces = target.exists()
     if replaces:
@@ -150,9 +150,21 @@ def replace_folder(new: str | os.PathLike[str], target: str | os.PathLike[str]) 
         shutil.rmtree(path, ignore_errors=True)
 
 
+def restore_folder(target: Path) -> None:
+    """Put a folder back that a killed `replace_folder` had moved aside, if it is missing.
+
+    Call it before asking whether there is a folder that must not be overwritten.
+    """
+    aside = _moved_aside(target)
+    if aside and not target.exists():
+        aside[-1].rename(target)
+
+
 def _moved_aside(target: Path) -> list[Path]:
     """Return the old copies of a folder that `replace_folder` has moved aside, newest last."""
-    return sorted(target.parent.glob(f".{glob.escape(target.name)}.{'[0-9]' * 20}-*.old"))
+    ours = re.compile(rf"\.{re.escape(target.name)}\.[0-9]{{20}}-[0-9]+\.old")
+    found = target.parent.glob(f".{glob.escape(target.name)}.*.old")
+    return sorted(path for path in found if ours.fullmatch(path.name))
 
 
 def _remove_stale(target: Path) -> None:

@@ -88,3 +88,13 @@ def test_results_with_the_earlier_spelling_of_a_metric_are_read(tmp_path):
     Results([run]).to_csv(path)
     assert ",labelled," in path.read_text()
     assert Results.from_csv(path).runs[0].values == {"": {"labeled": 7}}
+
+
+def test_values_of_another_shape_are_refused_with_their_line(tmp_path):
+    path = tmp_path / "r.jsonl"
+    filled(path, "a")
+    path.write_text(
+        path.read_text().replace('{"accuracy":0.5}', "[]").replace('{"accuracy": 0.5}', "[]")
+    )
+    with pytest.raises(ValueError, match=r"Line 1 .*no object of objects"):
+        Journal(path)

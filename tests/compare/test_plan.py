@@ -154,3 +154,11 @@ def test_a_wrong_file_is_refused_in_words(tmp_path, text, words):
     path.write_text(text)
     with pytest.raises(ValueError, match=words):
         read_plan(path)
+
+
+def test_old_spellings_and_whole_floats_of_plans_in_files_are_read():
+    plan = Plan(
+        ["a"], ["link"], task="classify", label_rates=[0.1], seeds=[1.0], metrics=["labelled"]
+    )
+    assert plan.seeds == (1,)
+    assert plan.metrics == ("labeled",)

@@ -1,5 +1,7 @@
 """Tables to the letter, on results whose numbers are known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -233,3 +235,15 @@ def test_names_cannot_break_the_table():
     results = Results(runs("a|b", [0.5, 0.5], dataset="50_%"))
     assert r"| a\|b |" in results.table("accuracy")
     assert r"& 50\_\% \\" in results.table("accuracy", format="latex")
+
+
+def test_a_failed_run_gives_way_to_its_repetition():
+    (done,) = runs("m", [0.5])
+    failed = replace(done, values={}, error="MemoryError")
+    assert "50" in Results([failed, done]).table("accuracy")
+
+
+def test_two_values_of_one_seed_are_refused():
+    twice = [*runs("m", [0.5]), *runs("m", [0.6])]
+    with pytest.raises(ValueError, match="two runs of seed 0"):
+        Results(twice).table("accuracy")

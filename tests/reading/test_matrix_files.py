@@ -387,6 +387,23 @@ def test_matlab_variables_of_unknown_classes_are_left_out(tmp_path):
     np.testing.assert_array_equal(read_matrix(path)[0], np.eye(3))
 
 
+def test_matlab_variables_of_a_wrong_shape_are_left_out(tmp_path):
+    path = tmp_path / "a.mat"
+    scipy.io.savemat(path, {"X": np.eye(3), "Y": np.ones((7, 5))}, do_compression=False)
+    shape = struct.pack("<ii", 7, 5)
+    path.write_bytes(path.read_bytes().replace(shape, struct.pack("<ii", -7, 5)))
+    np.testing.assert_array_equal(read_matrix(path)[0], np.eye(3))
+
+
+def test_a_compressed_matlab_matrix_without_its_checksum_is_read(tmp_path):
+    path = tmp_path / "a.mat"
+    scipy.io.savemat(path, {"X": np.eye(3)}, do_compression=True)
+    data = path.read_bytes()
+    packed = data[136:-4]
+    path.write_bytes(data[:128] + struct.pack("<II", 15, len(packed)) + packed)
+    np.testing.assert_array_equal(read_matrix(path)[0], np.eye(3))
+
+
 def test_a_small_matlab_matrix_with_many_bytes_behind_it_is_refused(tmp_path):
     path = tmp_path / "bomb.mat"
     scipy.io.savemat(path, {"X": np.zeros((1000, 1000))}, do_compression=True)

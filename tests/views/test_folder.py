@@ -611,3 +611,12 @@ def test_the_papers_data_survive_a_round_trip(papers_data, tmp_path):
     views = Views.load(papers_data / "webkb_texas")
     views.save(tmp_path / "copy")
     assert Views.load(tmp_path / "copy").equals(views)
+
+
+def test_a_folder_that_a_killed_writer_moved_aside_is_not_overwritten_unasked(tmp_path):
+    target = tmp_path / "kept"
+    Views([[1, 2]]).save(target)
+    target.rename(tmp_path / f".kept.{1:020d}-7.old")  # killed between the two moves
+    with pytest.raises(FileExistsError, match="not empty"):
+        Views([[3, 4]]).save(target)
+    assert Views.load(target)["X"].toarray().tolist() == [[1, 2]]

@@ -1,4 +1,4 @@
-r"""Late fusion: each view is clustered on its own, and the clusterings are joined afterwards.
+r"""Late fusion: each view is clustered on its own, and the clusterings are joined afterward.
 
 FusionLM joins them by a latent model (after Bruno & Marchand-Maillet, 2009). PLSA of each view
 gives p(c | d, v) over the clusters c of the view. A latent class z then explains which clusters of

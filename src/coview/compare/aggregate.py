@@ -58,7 +58,9 @@ class Group:
         for run, part in runs:
             value = run.value(metric, part)
             known = values.setdefault(run.seed, value)
-            if known is not value and known != value:
+            if known is None:  # a run that failed, or lacks the metric, gives way to its repetition
+                values[run.seed] = value
+            elif value is not None and not np.array_equal(known, value, equal_nan=True):
                 raise ValueError(
                     f"{run.label}, {run.dataset}: two runs of seed {run.seed} in one place."
                 )

@@ -244,6 +244,9 @@ def _checked(record: Any) -> dict[str, Any]:
     if lacking:
         raise ValueError(f"it lacks {' and '.join(lacking)}")
     if "values" in record:
+        parts = record["values"]
+        if not isinstance(parts, dict) or not all(isinstance(v, dict) for v in parts.values()):
+            raise ValueError("its values are no object of objects")
         record["values"] = {
             part: {current_name(metric): value for metric, value in values.items()}
             for part, values in record["values"].items()

@@ -19,7 +19,7 @@ class MetricInfo:
     direction : int
         1 if more is better, -1 if less is better, 0 if models cannot be compared by it.
     share : bool
-        Whether it is a share, which may be shown in per cent.
+        Whether it is a share, which may be shown in percent.
     note : str
         Explanation that has to accompany a table.
     """

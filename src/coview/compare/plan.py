@@ -13,7 +13,7 @@ from hashlib import sha256
 from itertools import product
 from typing import Any
 
-from coview.compare.metric_info import check_task_metrics
+from coview.compare.metric_info import check_task_metrics, current_name
 from coview.params import check_choice, check_inner_share, check_int
 
 TASKS = ("cluster", "classify", "retrieve")
@@ -233,8 +233,8 @@ class Plan:
         _set(self, datasets=tuple(_as(Data, d, "data set") for d in self.datasets))
         _set(self, models=tuple(_as(Entry, m, "model") for m in self.models))
         seeds = range(self.seeds) if isinstance(self.seeds, int) else self.seeds
-        _set(self, seeds=tuple(check_int("seeds", s, 0) for s in seeds))
-        _set(self, metrics=tuple(self.metrics))
+        _set(self, seeds=tuple(check_int("seeds", _whole(s), 0) for s in seeds))
+        _set(self, metrics=tuple(map(current_name, self.metrics)))
         _set(self, label_rates=tuple(check_inner_share("label_rates", r) for r in self.label_rates))
         _set(self, test_share=check_inner_share("test_share", self.test_share))
         _set(self, pairs=tuple(tuple(pair) for pair in self.pairs))
@@ -297,6 +297,11 @@ class Plan:
 def as_json(value: Any) -> str:
     """Return the same text for the same value: keys sorted, no spaces."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _whole(seed: Any) -> Any:
+    """Return a whole float as an integer: a plan in a file may say 1.0."""
+    return int(seed) if isinstance(seed, float) and seed.is_integer() else seed
 
 
 def _set(owner: Any, **values: Any) -> None:

@@ -42,7 +42,7 @@ class TableStyle:
         check_real("alpha", self.alpha, 0, 1)
 
     def scale(self, metric: str) -> float:
-        """Return the factor of a metric's values: 100 for shares in per cent."""
+        """Return the factor of a metric's values: 100 for shares in percent."""
         return 100 if self.percent and metric_info(metric).share else 1
 
     def format_mean(self, group: Group, metric: str) -> str:
@@ -97,7 +97,7 @@ def table(
     digits : int, default=2
         Digits after the decimal point.
     percent : bool, default=True
-        Whether to show shares in per cent.
+        Whether to show shares in percent.
     spread : {"sd", "interval"}, default="sd"
         What follows the mean: the standard deviation over the runs, or the 95 % confidence interval
         of the mean (`bootstrap_interval`).

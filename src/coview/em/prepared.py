@@ -2,8 +2,8 @@
 
 Scaling leaves counts and sparse weights as they are, and brings dense measurements to [0, 1]. A
 block is a range of documents over all views, the unit of work of every runner. Where the data are
-cut depends on the data alone, never on the number of threads: sums over documents are formed block
-by block and added in block order, so the same data give the same bits for any number of threads.
+cut depends on the data alone, never on the number of threads, and sums over documents go through
+the blocks in one order, so the same data give the same bits for any number of threads.
 """
 
 from __future__ import annotations
@@ -231,8 +231,8 @@ def apply_scaling(matrix: sp.csr_array, low: np.ndarray, span: np.ndarray) -> sp
 
 # -- blocks ----------------------------------------------------------------------------------------
 
-# Small enough that a hundred thousand non-zeros already make several blocks, large enough that
-# adding up the gradients of the blocks costs a few per cent of a sweep.
+# Small enough that a hundred thousand non-zeros already make several blocks, large enough that the
+# work around a block costs a few percent of a sweep.
 MIN_NONZEROS, MAX_NONZEROS, USUAL_BLOCKS = 1 << 14, 1 << 20, 8
 MAX_DOCS = 1 << 16  # documents within a block are numbered by 16-bit integers
 

@@ -201,7 +201,7 @@ def _start_names(init: str, data: Prepared, n_topics: int) -> list[str]:
     if n_topics == 1:
         return ["random"]
     if data.labels is not None:
-        # only naive Bayes knows which topic is which. If all topics have labels, do not let the
+        # only these two know which topic is which. If all topics have labels, do not let the
         # objective choose: it may prefer a random start whose topics do not match the labels
         every = len(np.unique(data.labels[data.labels >= 0])) == n_topics
         return ["naive_bayes"] if every else ["naive_bayes", "random"]

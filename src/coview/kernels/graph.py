@@ -32,7 +32,7 @@ _u = np.uint64
 
 @njit(**_OPTIONS)
 def conjugate_gradients(indptr, indices, weights, mass, component, right, x, tol, max_iter):
-    """Improve x (rows, LANES) towards the solution for right (rows, LANES); count the iterations.
+    """Improve x (rows, LANES) toward the solution for right (rows, LANES); count the iterations.
 
     Stop when, in every lane, the error is below tol in the norm of the system for one row of
     average diagonal (estimated by the gains of the last DELAY iterations, Hestenes & Stiefel), and

@@ -1,4 +1,4 @@
-r"""Kernels of `em.penalties.similarity`: similarities of pairs, and steps towards agreement.
+r"""Kernels of `em.penalties.similarity`: similarities of pairs, and steps toward agreement.
 
 For a pair p = (i, j) and a view v, with u = h_i - h_j the difference of the two mixtures,
 

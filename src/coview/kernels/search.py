@@ -21,7 +21,7 @@ and of equal scores the later row. It starts full of -inf and NO_ROW.
 import numpy as np
 from numba import njit
 
-from coview.kernels.divergence import jensen_shannon
+from coview.kernels.jensen_shannon import jensen_shannon
 
 ROOT, CENTERED, JENSEN_SHANNON = 0, 1, 2
 NO_ROW = np.iinfo(np.int64).max

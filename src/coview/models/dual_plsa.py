@@ -1,4 +1,4 @@
-r"""DualPLSA: document clusters over feature topics (Yoo & Choi; Eq. 2 of Zhuang et al., 2012).
+r"""DualPLSA: document clusters over feature topics (Yoo & Choi, 2009; Zhuang et al., 2012).
 
 Model. A document d is a mixture of clusters z, a cluster a mixture of feature topics y, a feature
 topic a distribution over words w:

@@ -16,7 +16,7 @@ Omega = diag(n(d)), by one linear system for all topics,
 
 which smooths the estimate of EM over the graph: rows stay on the simplex. It is the exact minimizer
 of a quadratic around that estimate, not the maximizer of EM's bound, so the objective may fall;
-`step="safe"` goes towards it only as far as the bound does not fall (the idea of LapPLSI: Cai et
+`step="safe"` goes toward it only as far as the bound does not fall (the idea of LapPLSI: Cai et
 al., 2008). Pinned documents are boundary conditions of the system.
 
 The papers print a roughness by symmetric Kullback-Leibler divergence (3), which is infinite as soon

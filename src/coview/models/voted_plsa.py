@@ -161,9 +161,9 @@ class VotedPLSA(BaseViewsModel):
             name, matrix = data.names[v], data.matrices[v]
             rows = np.flatnonzero(data.present[:, v])
             voter = voters[name] = self._voter(seed).fit(matrix[rows])
-            # the fitted mixtures, where there are: folding the documents in would only repeat them
-            own = isinstance(voter, BaseViewsModel)
-            shares = voter.doc_topic_ if own else voter.predict_proba(matrix[rows])
+            # the mixtures of the fit, where the voter keeps them; otherwise it sees them once more
+            fitted = hasattr(voter, "doc_topic_")
+            shares = voter.doc_topic_ if fitted else voter.predict_proba(matrix[rows])
             votes[rows, column] = shares.argmax(axis=1)
         return votes, voters
 
@@ -215,7 +215,7 @@ def _seed_of_fit(rng: np.random.Generator) -> int:
 def _seeded(estimator: Any, seed: int) -> Any:
     """Set the seed of an estimator, and of its parts, wherever it is None."""
     free = {
-        name: seed % 2**32  # the largest that scikit-learn takes
+        name: seed % 2**32  # scikit-learn takes seeds below 2**32
         for name, value in estimator.get_params().items()
         if name.split("__")[-1] == "random_state" and value is None
     }

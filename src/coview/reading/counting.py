@@ -145,7 +145,7 @@ class TermCounter:
         self._chunks.append(_Chunk(lengths, _mmap_copy(indices), _mmap_copy(counts)))
 
     def finish(self, view: str, limits: VocabularyLimits) -> TermCounts:
-        """Return the counts of the documents that have the view; nothing can be added afterwards.
+        """Return the counts of the documents that have the view; nothing can be added afterward.
 
         Parameters
         ----------

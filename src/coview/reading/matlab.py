@@ -115,7 +115,7 @@ class MatFile:
         most = min(needed, held) + MOST_HEAD
         check_room(most)
         try:
-            return self._value(self._content(variable, most))
+            return self._value(self._content(variable, most, whole=False))
         except ValueError as error:
             raise ValueError(f"its variable {quoted(name)} is damaged: {error}") from error
 
@@ -161,7 +161,7 @@ class MatFile:
             return None
         compressed = kind == COMPRESSED
         start = self._start(at, size, compressed)
-        head = _head(_elements_of(start, self._order), self._order)
+        head = _head(_elements_of(start, self._order), self._order, strict=False)
         # variables without a name belong to MATLAB's own bookkeeping
         return Variable(head, at, size, compressed) if head and head.name else None
 
@@ -172,22 +172,25 @@ class MatFile:
             return self._file.read(min(size, MOST_HEAD))
         return zlib.decompressobj().decompress(self._file.read(size), MOST_HEAD + 8)[8:]
 
-    def _content(self, variable: Variable, most: int) -> bytes:
-        """Read all bytes of a variable, after its tag; refuse more than `most`."""
+    def _content(self, variable: Variable, most: int, whole: bool = True) -> bytes:
+        """Read all bytes of a variable, after its tag; refuse more than `most`.
+
+        With `whole`, compressed bytes must end with their checksum.
+        """
         self._file.seek(variable.at)
         if variable.compressed:
-            content = self._inflated(self._file.read(variable.size), most)
+            content = self._inflated(self._file.read(variable.size), most, whole)
         else:
             content = self._file.read(min(variable.size, most + 1))
         if len(content) > most:
             raise ValueError("it holds too many bytes after decompression")
         return content
 
-    def _inflated(self, packed: bytes, most: int) -> bytes:
+    def _inflated(self, packed: bytes, most: int, whole: bool) -> bytes:
         """Decompress a variable, up to one byte more than `most`."""
         stream = zlib.decompressobj()
         content = stream.decompress(packed, 8 + most + 1)
-        if len(content) <= 8 + most and not stream.eof:
+        if whole and len(content) <= 8 + most and not stream.eof:
             raise ValueError("it is incomplete; fetch it again")
         if len(content) < 8 or struct.unpack_from(f"{self._order}II", content)[0] != MATRIX:
             raise ValueError("a compressed element holds no variable")
@@ -247,8 +250,11 @@ def _numbers(element: Element, order: str) -> np.ndarray:
 # -- arrays ---------------------------------------------------------------------------------------
 
 
-def _head(elements: Iterator[Element], order: str) -> ArrayHead | None:
-    """Return what the first three elements of an array say; None for an unknown class."""
+def _head(elements: Iterator[Element], order: str, strict: bool = True) -> ArrayHead | None:
+    """Return what the first three elements of an array say; None for an unknown class.
+
+    A wrong shape is an error, or None if not `strict`.
+    """
     flags = _numbers(_next(elements), order)
     kind = int(flags[0]) & 0xFF if len(flags) == 2 else 0
     if kind not in KNOWN:
@@ -256,6 +262,8 @@ def _head(elements: Iterator[Element], order: str) -> ArrayHead | None:
     shape = tuple(int(length) for length in _numbers(_next(elements), order))
     name = _next(elements)[1].decode("utf-8", errors="replace")
     if len(shape) < 2 or min(shape) < 0:
+        if not strict:
+            return None
         raise ValueError(f"array {quoted(name)} has the wrong shape {shape}")
     return ArrayHead(name, shape, kind, bool(int(flags[0]) & COMPLEX), int(flags[1]))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coview.kernels.divergence import jensen_shannon_term
+from coview.kernels.jensen_shannon import jensen_shannon_term
 from coview.kernels.search import CENTERED, JENSEN_SHANNON, ROOT
 from coview.metrics.retrieval import METRICS as METRICS
 from coview.metrics.retrieval import unit_rows

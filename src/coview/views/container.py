@@ -28,7 +28,7 @@ class Views(Constructors):
     Each matrix is kept as a canonical `scipy.sparse.csr_array` (sorted, no duplicates, no explicit
     zeros). Types that fit into float32 exactly (float32, bool, integers of up to 16 bits) become
     float32, all others float64. A canonical CSR of such a type is used without a copy: do not
-    change its buffers afterwards.
+    change its buffers afterward.
 
     A document may lack a view. By default a row of zeros means that it does; `present` marks
     documents whose view is there but empty.

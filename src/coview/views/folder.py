@@ -27,7 +27,7 @@ import scipy.sparse as sp
 
 from coview.reading.plain_files import load_array, load_sparse, map_array, read_file, read_lines
 from coview.reading.recipes import read_recipes, write_recipe
-from coview.store import replace_folder
+from coview.store import replace_folder, restore_folder
 from coview.views.checks import check_ids, check_view_names
 from coview.views.contents import Contents
 from coview.views.matrix_checks import check_matrix
@@ -52,6 +52,7 @@ def write_folder(folder: str | os.PathLike[str], contents: Contents, overwrite: 
     # a link to a folder stays a link
     target = Path(folder).resolve()
     _check_view_files(contents.matrices)
+    restore_folder(target)
     _check_target(target, overwrite)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".coview-") as beside:

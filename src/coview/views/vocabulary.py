@@ -83,7 +83,7 @@ def match_views(
     if all(matched[name] is given[name] for name in given):
         return views
     features = {n: f for n, f in fitted_features.items() if n in matched and f is not None}
-    return Views(matched, present=views.present, features=features)
+    return Views(matched, present=views.present, ids=views.ids, features=features)
 
 
 def match_features(

@@ -170,7 +170,7 @@ class DivergenceAgreement(Penalty):
         self, q: np.ndarray, lam: np.ndarray, present: np.ndarray, dtype: np.dtype
     ) -> np.ndarray:
         """Return the maximum of (10) for counts of mass 1; rows of absent views are undefined."""
-        from coview.kernels import agreement as kernel
+        from coview.kernels import divergence_step as kernel
 
         kind = {"skl": kernel.SKL, "l2": kernel.L2, "l1": kernel.L1}[self.divergence]
         same = ~(lam < INFINITE[dtype.name])

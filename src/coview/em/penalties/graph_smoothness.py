@@ -22,7 +22,7 @@ the EM estimate smoothed, the minimizer of
     1/2 sum_i rho_i |P_i - V_i / rho_i|^2 + lambda/2 Tr(P' L P),    rho = diag(Omega),
 
 and not the maximizer of the M-step function sum V log P - lambda R, so the objective may fall.
-With `safeguard` it is only a direction: the step goes from the old mixtures towards it as far as
+With `safeguard` it is only a direction: the step goes from the old mixtures toward it as far as
 that function does not fall, as in generalized EM (LapPLSI). Equation numbers are those of Wang et
 al. (2017).
 
@@ -39,7 +39,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.em.penalties.base import Penalty
-from coview.em.simplex import LANES, row_normalize
+from coview.em.simplex import row_normalize
 from coview.graphs.adjacency import sum_graphs
 from coview.params import check_real
 
@@ -142,7 +142,7 @@ class GraphSmoothness(Penalty):
         present: np.ndarray,
         pinned: np.ndarray | None,
     ) -> tuple[np.ndarray, ...]:
-        """Return the solution of (15), or a safeguarded step towards it."""
+        """Return the solution of (15), or a safeguarded step toward it."""
         if self.strength == 0:
             return super().m_step(counts, thetas, present, pinned)
         (expected,), (old,) = counts, thetas
@@ -320,7 +320,7 @@ def _solve(
     n_threads: int,
 ) -> tuple[np.ndarray, float]:
     """Return the solution from a start, and how far it is off the simplex."""
-    from coview.kernels.graph import conjugate_gradients
+    from coview.kernels.graph import LANES, conjugate_gradients
 
     arrays = *_arrays(system.edges), system.mass, system.component
     solution = np.empty_like(start)

@@ -1,8 +1,7 @@
 r"""SimilarityAgreement: similarities of documents agree across views (Jiang et al., 2012).
 
-The penalty of PairwiseCoPLSA. Documents with similar mixtures in one view shall have similar
-mixtures in another. With
-p^v(.|d) the mixture of document d in view v,
+The penalty of PairwiseCoPLSA. Documents with similar mixtures in one view should have similar
+mixtures in another. With p^v(.|d) the mixture of document d in view v,
 
     S^v_ij = exp(-sum_k (p^v(z_k|d_i) - p^v(z_k|d_j))^2 / sigma)                            (7)
     penalty = lam sum_{v<w} R_vw,     R_vw = |S^v - S^w|_F^2                         (4, 6, 15)
@@ -19,7 +18,7 @@ M-step, one view after the other, the others at their latest values; n(d,z) are 
 times the weight of the view:
 
     step="paper"   p^v(z|d) ∝ n(d,z) - lam dR/dp p^v(z|d), negative entries cut off    (13, 17)
-    step="safe"    towards p^v(z|d) (g + c) normalized,  g = n(d,z) / p^v(z|d) - lam dR/dp
+    step="safe"    toward p^v(z|d) (g + c) normalized,  g = n(d,z) / p^v(z|d) - lam dR/dp
 
 c >= 0 is the smallest constant of a document for which no entry is negative; where it is 0, this is
 (13). It is an ascent direction, since g'(target - p) = Var_p(g) / (E_p(g) + c) >= 0. Of the step
@@ -121,7 +120,7 @@ class SimilarityAgreement(Penalty):
     step : {"paper", "safe"}
         Eq. 13 as printed, or a step that never lowers the objective.
     reach : float
-        How far a document goes towards its target in the safe step if the target needed c > 0. At 1
+        How far a document goes toward its target in the safe step if the target needed c > 0. At 1
         a share becomes 0: for good in a document without counts for it, while one with counts makes
         the whole view halve its step. Any value in (0, 1] ascends.
     """

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 
-from coview.kernels.divergence import jensen_shannon, jensen_shannon_matrix, jensen_shannon_term
+from coview.kernels.jensen_shannon import jensen_shannon, jensen_shannon_matrix, jensen_shannon_term
 
 
 def sparse_mixtures(rng, n, topics):

@@ -327,7 +327,7 @@ def _interior(kind, n, m, counts, lam, tol, h, t):
         # predictor: how much of the gap would a step straight to the target close?
         step = _direction(kind, n, m, 0.0, 0.0, t)
         center = min(1.0, (_gap(size, step, t) / gap) ** 3) * gap / size
-        # corrector: towards the central path, with the predictor's second-order term
+        # corrector: toward the central path, with the predictor's second-order term
         step = _direction(kind, n, m, center, 1.0, t)
         if step < 0.1:  # close to a boundary: back to the central path first
             step = _direction(kind, n, m, gap / size, 0.0, t)
@@ -410,7 +410,7 @@ def _system(kind, n, m, lam, t):
 
 @njit(**_OPTIONS)
 def _direction(kind, n, m, center, second_order, t):
-    """Fill primal_step and dual_step with Newton's step towards primal dual = target + center.
+    """Fill primal_step and dual_step with Newton's step toward primal dual = target + center.
 
     second_order=1.0 takes the products of the steps found before into account (the corrector).
     Return the largest part of the step, at most 1, that leaves all variables non-negative.
