@@ -1,7 +1,7 @@
 """New documents: align them with a fitted model, fold them in, and give them topics."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,12 +60,12 @@ class NewDocumentsMixin(TransformerMixin):
     view_weights_: dict[str, float]
     recipes_: Any
     scaling_: Any
+    doc_topic_prior: float
     dtype: Any
     n_jobs: int | None
     _n_features_out: int
     topic_centers_: np.ndarray
     assign: str
-    _consensus: Callable[..., np.ndarray]
 
     def read(self, raw: Mapping[str, Any]) -> Views:
         """Read raw documents (texts, lists of tokens, pictures) as views of this model.
@@ -145,6 +145,18 @@ class NewDocumentsMixin(TransformerMixin):
         by_view = {n: mixtures[slot] for n, slot in zip(data.names, problem.slots, strict=True)}
         return FoldedIn(doc_topic, by_view, self._assign(doc_topic), data.empty)
 
+    def _consensus(
+        self, mixtures: Sequence[np.ndarray], slots: Sequence[int], data: Prepared
+    ) -> np.ndarray:
+        """Return one mixture for each document: the weighted mean over the views it has."""
+        if len(mixtures) == 1:
+            return mixtures[0]
+        weights = data.present * np.array(data.weights)
+        weights[weights.sum(axis=1) == 0] = 1
+        by_slot = zip(slots, weights.T, strict=True)
+        mean = sum(weight[:, None] * mixtures[slot] for slot, weight in by_slot)
+        return (mean / mean.sum(axis=1, keepdims=True)).astype(data.dtype)
+
     def _assign(self, doc_topic: np.ndarray) -> np.ndarray:
         """Return the topic of each document from its mixture."""
         if self.assign == "kmeans":
@@ -183,7 +195,8 @@ class NewDocumentsMixin(TransformerMixin):
         views = self.as_views(X)
         data = prepare(views, self.scaling_, check_dtype(self.dtype))
         warn_of_unseen(data, self.unseen_terms_)
-        return replace(data, weights=tuple(self.view_weights_[n] for n in data.names))
+        data = replace(data, weights=tuple(self.view_weights_[n] for n in data.names))
+        return data.with_prior(self.doc_topic_prior, topic_word=1.0)  # topics stay as they are
 
     def _fold_in_data(
         self, data: Prepared, components: Mapping[str, np.ndarray]
