@@ -35,7 +35,7 @@ from coview.em.restarts import (
 )
 from coview.em.starts import NamedStart, Start, start_from_model, starts_from
 from coview.em.step import Update, Values
-from coview.new_documents import NewDocumentsMixin, topic_centers
+from coview.new_documents import NewDocumentsMixin, check_fold_in, topic_centers
 from coview.params import (
     check_choice,
     check_dtype,
@@ -104,6 +104,11 @@ class BaseViewsModel(
     assign : {"argmax", "kmeans"}, default="argmax"
         How labels follow from mixtures: the topic with the largest share, or k-means on the
         mixtures.
+    fold_in_max_iter : int, default=200
+        Maximum number of EM iterations when a new document is folded in.
+    fold_in_tol : float, default=1e-4
+        A new document is done when an iteration moves no share p(z|d) by more than this. Both can
+        be changed after the fit.
     dtype : {"float32", "float64"}, default="float32"
         Precision in which parameters are stored. Sums over documents are always in double.
     random_state : int, Generator, RandomState or None, default=None
@@ -183,6 +188,8 @@ class BaseViewsModel(
         view_weights: Any = "balanced",
         scaling: str | None = "auto",
         assign: str = "argmax",
+        fold_in_max_iter: int = 200,
+        fold_in_tol: float = 1e-4,
         dtype: Any = "float32",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -198,6 +205,8 @@ class BaseViewsModel(
         self.view_weights = view_weights
         self.scaling = scaling
         self.assign = assign
+        self.fold_in_max_iter = fold_in_max_iter
+        self.fold_in_tol = fold_in_tol
         self.dtype = dtype
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -280,6 +289,7 @@ class BaseViewsModel(
         check_real("tol", self.tol)
         check_positive("doc_topic_prior", self.doc_topic_prior)
         check_positive("topic_word_prior", self.topic_word_prior)
+        check_fold_in(self.fold_in_max_iter, self.fold_in_tol)
         check_choice("scaling", self.scaling, ["auto", None])
         check_choice("assign", self.assign, ["argmax", "kmeans"])
         check_dtype(self.dtype)
