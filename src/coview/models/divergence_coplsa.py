@@ -19,7 +19,8 @@ E-step (5), the mixtures of all views of a document together:
     max  sum_v sum_z Q_v(z) log p(z|d,v)  -  lam_d sum_{v<u} D( p(.|d,v), p(.|d,u) )    (10)
 
 The paper maximizes (10) one view at a time, by a root in one variable, (11) to (14). That is slow
-when lam is large, and for l1 it can stop at points that are not stationary. Here (10) is solved for
+when lam is large, and for l1 it can stop at points that are not stationary; `step="paper"` does it,
+the views in their order, each with the others at their latest values. By default (10) is solved for
 all views of a document at once, for any number of views, so each step is exact and the objective
 never falls.
 
@@ -29,11 +30,12 @@ the paper's lambda, and doubling all counts changes nothing. `strength_scale="ab
 `strength` as lambda itself.
 
 In the code: (4) is `em.emissions.Topics.m_step`; the penalty in (8) and the step (10) are
-`em.penalties.divergence.DivergenceAgreement`; `_schedule` is the order of the updates.
+`em.penalties.divergence.DivergenceAgreement`, with `divergence_by_view` for (11) to (14);
+`_schedule` is the order of the updates.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -61,6 +63,10 @@ class DivergenceCoPLSA(BaseViewsModel):
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": 1.0 weighs as much as the document's weighted tokens in a view, so the scale of the
         counts does not matter; "absolute": the paper's lambda.
+    step : {"joint", "paper"}, default="joint"
+        M-step of the mixtures: of all views of a document at once, or of one view after the other
+        as in the paper, which is slower and may take far more iterations. Neither lowers the
+        objective.
     %(common_parameters)s
 
     Attributes
@@ -98,6 +104,7 @@ class DivergenceCoPLSA(BaseViewsModel):
         divergence: str = "skl",
         strength: float = 1.0,
         strength_scale: str = "mass",
+        step: Literal["joint", "paper"] = "joint",
         init: Any = "auto",
         n_init: int = 1,
         max_iter: int = 200,
@@ -135,11 +142,13 @@ class DivergenceCoPLSA(BaseViewsModel):
         self.divergence = divergence
         self.strength = strength
         self.strength_scale = strength_scale
+        self.step = step
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("divergence", self.divergence, ["skl", "l2", "l1"])
         check_strength(self.strength, self.strength_scale)
+        check_choice("step", self.step, ["joint", "paper"])
 
     def _n_slots(self, data: Prepared) -> int:
         return len(data.names)
@@ -151,7 +160,7 @@ class DivergenceCoPLSA(BaseViewsModel):
         self, data: Prepared, emissions: Iterable[Emission], start: Start
     ) -> Problem:
         # the penalty couples the views of one document, so it holds for new documents, too
-        penalty = DivergenceAgreement(self.divergence, self._strengths(data))
+        penalty = DivergenceAgreement(self.divergence, self._strengths(data), self.step)
         return mixture_of_each_view(data, emissions, start, penalty)
 
     def _finish(self, problem: Problem, data: Prepared) -> Problem:
