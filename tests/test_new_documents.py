@@ -6,6 +6,7 @@ import pytest
 from coview import DataWarning, DivergenceCoPLSA, LinkPLSA, Views
 from coview.datasets import make_views
 from coview.views import vocabulary
+from tests.reference import link_plsa
 
 TERMS = {"en": [f"e{i}" for i in range(30)], "fr": [f"f{i}" for i in range(20)]}
 
@@ -64,3 +65,26 @@ def test_mixtures_need_no_centers_of_clusters():
     views = make_views(40, 3, [20, 15], random_state=0)
     model = LinkPLSA(3, random_state=0, max_iter=5, tol=0).fit(views).set_params(assign="kmeans")
     assert model.transform(views).shape == (40, 3)
+
+
+@pytest.mark.parametrize("n_iter", [1, 7])
+def test_folding_in_takes_as_many_steps_as_asked(views, n_iter):
+    settings = {"fold_in_max_iter": n_iter, "fold_in_tol": 0.0, "dtype": "float64"}
+    model = LinkPLSA(3, random_state=0, tol=1e-3, **settings).fit(views)
+    Xs = [matrix.toarray() for matrix in views.matrices.values()]
+    topics, weights = list(model.components_.values()), list(model.view_weights_.values())
+    uniform = np.full((views.n_docs, 3), 1 / 3)
+    expected, _ = link_plsa.fold_in(Xs, uniform, topics, n_iter, weights, views.present)
+    np.testing.assert_allclose(model.transform(views), expected[-1], atol=1e-12)
+
+
+def test_the_end_of_folding_in_can_be_changed_after_the_fit(model, views):
+    usual = model.transform(views)
+    try:
+        loose = model.set_params(fold_in_tol=0.1).transform(views)
+        with pytest.raises(ValueError, match="fold_in_tol must be"):
+            model.set_params(fold_in_tol=-1).transform(views)
+    finally:
+        model.set_params(fold_in_tol=1e-4)
+    assert np.abs(loose - usual).max() > 1e-3
+    np.testing.assert_array_equal(model.transform(views), usual)

@@ -21,6 +21,8 @@ TWO = {"a": X, "b": X[:, :5]}
         ("n_components", 0), ("n_components", 2.5), ("n_components", True),
         ("n_init", 0), ("max_iter", 0), ("max_iter", "many"),
         ("tol", -1e-3), ("tol", np.nan), ("tol", np.inf),
+        ("fold_in_max_iter", 0), ("fold_in_max_iter", 1.5),
+        ("fold_in_tol", -1e-3), ("fold_in_tol", None),
         ("scaling", "minmax"), ("assign", "vote"), ("dtype", "float16"), ("dtype", "int"),
         ("n_jobs", 0), ("n_jobs", 1.5), ("random_state", -1), ("random_state", "x"),
     ],

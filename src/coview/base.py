@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
-from sklearn.utils.validation import check_is_fitted
 
 from coview.em.checkpoint import Checkpoint, checkpoint_writer
 from coview.em.loop import EMRun, Interrupted
@@ -34,14 +33,15 @@ from coview.em.restarts import (
     one_fit_at_a_time,
     with_callbacks,
 )
-from coview.em.starts import NamedStart, Start, check_same_topics, model_start, starts_from
+from coview.em.starts import NamedStart, Start, start_from_model, starts_from
 from coview.em.step import Update, Values
-from coview.new_documents import NewDocumentsMixin, topic_centers
+from coview.new_documents import NewDocumentsMixin, check_fold_in, topic_centers
 from coview.params import (
     check_choice,
     check_dtype,
     check_int,
     check_n_jobs,
+    check_positive,
     check_real,
     complete_docstring,
 )
@@ -86,6 +86,14 @@ class BaseViewsModel(
     tol : float, default=1e-5
         A run ends when an iteration changes the objective by less than this fraction of it. 0 runs
         all `max_iter` iterations.
+    doc_topic_prior : float, default=1.0
+        Parameter of the Dirichlet prior of mixtures p(z|d), also of new documents; 1 is no prior.
+        Above 1 they are smoothed, by as many pseudo-counts in each topic as it is above 1 (in
+        weighted tokens). Below 1 they are sparse: a topic with fewer than 1 minus it of a
+        document's expected counts gets none of them, and the objective may fall.
+    topic_word_prior : float, default=1.0
+        The same for topics p(w|z), over the terms that occur; in models with feature topics, for
+        those.
     view_weights : "balanced", sequence of float, or dict of float, default="balanced"
         Weight of each view's likelihood. "balanced" gives each view the same weighted number of
         tokens on an average document that has it.
@@ -96,6 +104,11 @@ class BaseViewsModel(
     assign : {"argmax", "kmeans"}, default="argmax"
         How labels follow from mixtures: the topic with the largest share, or k-means on the
         mixtures.
+    fold_in_max_iter : int, default=200
+        Maximum number of EM iterations when a new document is folded in.
+    fold_in_tol : float, default=1e-4
+        A new document is done when an iteration moves no share p(z|d) by more than this. Both can
+        be changed after the fit.
     dtype : {"float32", "float64"}, default="float32"
         Precision in which parameters are stored. Long sums are accumulated in double.
     random_state : int, Generator, RandomState or None, default=None
@@ -117,7 +130,7 @@ class BaseViewsModel(
         Topic of each training document. Fold-in (`predict`) may differ where training mixtures are
         held by pins or penalties.
     objective_ : float
-        Log-likelihood minus penalty at the end.
+        Log-likelihood minus penalty, plus the log prior, at the end.
     n_iter_ : int
         Iterations of the run that was kept.
     trace_ : Trace
@@ -170,9 +183,13 @@ class BaseViewsModel(
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
+        doc_topic_prior: float = 1.0,
+        topic_word_prior: float = 1.0,
         view_weights: Any = "balanced",
         scaling: str | None = "auto",
         assign: str = "argmax",
+        fold_in_max_iter: int = 200,
+        fold_in_tol: float = 1e-4,
         dtype: Any = "float32",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -183,9 +200,13 @@ class BaseViewsModel(
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
         self.view_weights = view_weights
         self.scaling = scaling
         self.assign = assign
+        self.fold_in_max_iter = fold_in_max_iter
+        self.fold_in_tol = fold_in_tol
         self.dtype = dtype
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -266,6 +287,9 @@ class BaseViewsModel(
         check_int("n_init", self.n_init, 1)
         check_int("max_iter", self.max_iter, 1)
         check_real("tol", self.tol)
+        check_positive("doc_topic_prior", self.doc_topic_prior)
+        check_positive("topic_word_prior", self.topic_word_prior)
+        check_fold_in(self.fold_in_max_iter, self.fold_in_tol)
         check_choice("scaling", self.scaling, ["auto", None])
         check_choice("assign", self.assign, ["argmax", "kmeans"])
         check_dtype(self.dtype)
@@ -300,6 +324,7 @@ class BaseViewsModel(
             labels = check_topic_labels(labels, views.n_docs, self.n_components)
             labels = labels if (labels >= 0).any() else None
         data = replace(data, weights=tuple(weights.values()), labels=labels)
+        data = data.with_prior(self.doc_topic_prior, self.topic_word_prior)
         warn_of_empty_pins(data)
         check_fit_memory(data.matrices, self.n_components, self._n_slots(data), data.dtype.itemsize)
         learned = {"view_weights_": weights, "scaling_": scaling}
@@ -338,21 +363,8 @@ class BaseViewsModel(
     ) -> Sequence[NamedStart]:
         """List the starts of a run, each with a function that makes it."""
         if isinstance(self.init, BaseViewsModel):
-            return [("model", lambda: self._model_start(data, views))]
+            return [("model", lambda: start_from_model(self.init, self.n_components, data, views))]
         return starts_from(self.init, data, self.n_components, rng)
-
-    def _model_start(self, data: Prepared, views: Views) -> Start:
-        """Start from the topics of the model given as init, and the mixtures it predicts."""
-        check_is_fitted(self.init)
-        known = {n: p for n, p in self.init.components_.items() if n in views.names}
-        if not known:
-            raise ValueError(
-                f"The model given as init knows the views {', '.join(self.init.components_)}, the "
-                f"data have {', '.join(views.names)}: give its doc_topic_ or labels_ instead."
-            )
-        check_same_topics(len(next(iter(known.values()))), self.n_components)
-        names = [n for n in views.names if n in known]
-        return model_start(self.init.fold_in(views.select(*names)).doc_topic, known, data)
 
     def _keep(
         self, best: EMRun, data: Prepared, views: Views, learned: dict[str, Any], seed: int
@@ -402,18 +414,6 @@ class BaseViewsModel(
             "_n_features_out": k,
             **self._own_attributes(problem, data),
         }
-
-    def _consensus(
-        self, mixtures: Sequence[np.ndarray], slots: Sequence[int], data: Prepared
-    ) -> np.ndarray:
-        """Return one mixture for each document: the weighted mean over the views it has."""
-        if len(mixtures) == 1:
-            return mixtures[0]
-        weights = data.present * np.array(data.weights)
-        weights[weights.sum(axis=1) == 0] = 1
-        by_slot = zip(slots, weights.T, strict=True)
-        mean = sum(weight[:, None] * mixtures[slot] for slot, weight in by_slot)
-        return (mean / mean.sum(axis=1, keepdims=True)).astype(data.dtype)
 
     def _label(self, data: Prepared, seed: int) -> None:
         """Set `labels_`, and `topic_centers_` where labels follow from k-means."""

@@ -192,8 +192,9 @@ class _Packer:
             return self._model(value)
         raise _NotData(type(value).__name__)
 
-    def _items(self, value: dict) -> list[tuple[str, Any]]:
-        if not all(isinstance(key, str) for key in value):
+    def _items(self, value: dict) -> list[tuple[Any, Any]]:
+        keys = [part for key in value for part in (key if isinstance(key, tuple) else (key,))]
+        if not all(isinstance(key, str) for key in keys):
             raise _NotData("a dict whose keys are not texts")
         return list(value.items())
 
@@ -299,7 +300,9 @@ class _Unpacker:
         return tuple(self.unpack(item) for item in value["items"])
 
     def _dict(self, value: dict) -> dict:
-        return {key: self.unpack(item) for key, item in value["items"]}
+        # JSON has written a key that is a tuple, such as a pair of views, as a list
+        items = ((tuple(k) if isinstance(k, list) else k, v) for k, v in value["items"])
+        return {key: self.unpack(item) for key, item in items}
 
     def _array(self, value: dict) -> np.ndarray:
         return self._tensors[value["tensor"]]

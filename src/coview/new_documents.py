@@ -6,7 +6,7 @@ views that are present.
 """
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,15 +21,13 @@ from coview.em.prepared import Prepared, prepare
 from coview.em.problem import Problem
 from coview.em.simplex import pad_topics
 from coview.em.starts import Start, deterministic_kmeans
-from coview.params import check_dtype
+from coview.params import check_dtype, check_int, check_real
 from coview.reading.recipes import is_raw, read_raw
 from coview.runners.threads import ThreadRunner
 from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.views.vocabulary import known_views, match_views
 
-FOLD_IN_ITERATIONS = 200
-FOLD_IN_TOLERANCE = 1e-4  # a document is done when no share p(z|d) moves by more than this
 UNSEEN_SHARE = 0.01  # of the counts; below it no warning: folds always lose a few terms
 
 
@@ -65,12 +63,14 @@ class NewDocumentsMixin(TransformerMixin):
     view_weights_: dict[str, float]
     recipes_: Any
     scaling_: Any
+    doc_topic_prior: float
+    fold_in_max_iter: int
+    fold_in_tol: float
     dtype: Any
     n_jobs: int | None
     _n_features_out: int
     topic_centers_: np.ndarray
     assign: str
-    _consensus: Callable[..., np.ndarray]
 
     def read(self, raw: Mapping[str, Any]) -> Views:
         """Read raw documents (texts, lists of tokens, pictures) as views of this model.
@@ -155,6 +155,18 @@ class NewDocumentsMixin(TransformerMixin):
         by_view = {n: mixtures[slot] for n, slot in zip(data.names, problem.slots, strict=True)}
         return doc_topic, by_view, data.empty
 
+    def _consensus(
+        self, mixtures: Sequence[np.ndarray], slots: Sequence[int], data: Prepared
+    ) -> np.ndarray:
+        """Return one mixture for each document: the weighted mean over the views it has."""
+        if len(mixtures) == 1:
+            return mixtures[0]
+        weights = data.present * np.array(data.weights)
+        weights[weights.sum(axis=1) == 0] = 1
+        by_slot = zip(slots, weights.T, strict=True)
+        mean = sum(weight[:, None] * mixtures[slot] for slot, weight in by_slot)
+        return (mean / mean.sum(axis=1, keepdims=True)).astype(data.dtype)
+
     def _assign(self, doc_topic: np.ndarray) -> np.ndarray:
         """Return the topic of each document from its mixture."""
         if self.assign == "kmeans":
@@ -193,18 +205,20 @@ class NewDocumentsMixin(TransformerMixin):
         views = self.as_views(X)
         data = prepare(views, self.scaling_, check_dtype(self.dtype))
         warn_of_unseen(data, self.unseen_terms_)
-        return replace(data, weights=tuple(self.view_weights_[n] for n in data.names))
+        data = replace(data, weights=tuple(self.view_weights_[n] for n in data.names))
+        return data.with_prior(self.doc_topic_prior, topic_word=1.0)  # topics stay as they are
 
     def _fold_in_data(
         self, data: Prepared, components: Mapping[str, np.ndarray]
     ) -> tuple[Problem, Prepared]:
         """Run EM on the mixtures alone, from uniform ones; the topics p(w|z) stay as they are."""
+        check_fold_in(self.fold_in_max_iter, self.fold_in_tol)  # they may be set after the fit
         data = data if data.blocks else data.cut(columns=False)
         uniform = np.full((data.n_docs, self._n_features_out), 1 / self._n_features_out)
         start = Start("uniform", pad_topics(uniform, data.dtype), ())
         problem = self._fold_in_problem(data, self._fold_in_topics(components, data), start)
         with ThreadRunner(self.n_jobs) as run:
-            return fold_in(problem, run, FOLD_IN_ITERATIONS, FOLD_IN_TOLERANCE), data
+            return fold_in(problem, run, self.fold_in_max_iter, self.fold_in_tol), data
 
     def _fold_in_topics(self, components: Mapping[str, np.ndarray], data: Prepared) -> list[Topics]:
         return [Topics.from_rows(components[n], data.dtype) for n in data.names]
@@ -212,6 +226,12 @@ class NewDocumentsMixin(TransformerMixin):
     def _fold_in_problem(self, data: Prepared, emissions: Any, start: Start) -> Problem:
         """Return the problem of folding in: one mixture for all views unless a model overrides."""
         return Problem.of(data, emissions, (start.theta,), (0,) * len(data.names))
+
+
+def check_fold_in(max_iter: int, tol: float) -> None:
+    """Check when the folding in of a document ends."""
+    check_int("fold_in_max_iter", max_iter, 1)
+    check_real("fold_in_tol", tol)
 
 
 def _is_rows(X: Any) -> bool:

@@ -45,6 +45,7 @@ MODELS = [
     Entry(DivergenceCoPLSA, (("divergence", "skl"),)),
     Entry(DivergenceCoPLSA, (("divergence", "l2"),)),
     Entry(DivergenceCoPLSA, (("divergence", "l1"),)),
+    Entry(DivergenceCoPLSA, (("divergence", "skl"), ("step", "paper"))),
     Entry(MVPLSA, (("n_feature_topics", 4),)),
     Entry(MGGM, (("n_feature_topics", 4),), monotone=False),
 ]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from coview import DataWarning, PairwiseCoPLSA, Views, VotedPLSA
+from coview import DataWarning, DivergenceCoPLSA, PairwiseCoPLSA, Views, VotedPLSA
 from coview.em import emissions
 from coview.em.prepared import cut
 
@@ -114,7 +114,8 @@ def test_permuting_terms_permutes_the_topics(entry, views, rng):
 @pytest.mark.usefixtures("feature_topics_by_content")
 @pytest.mark.several_views
 def test_permuting_views_changes_nothing(entry, views, rng):
-    if entry.cls is PairwiseCoPLSA:
+    by_view = entry.cls is DivergenceCoPLSA and ("step", "paper") in entry.options
+    if entry.cls is PairwiseCoPLSA or by_view:
         pytest.skip("the mixtures move one view after the other, each seeing the last one's move")
     start = rng.dirichlet(np.ones(3), len(views))
     model = entry(init=start).fit(views)

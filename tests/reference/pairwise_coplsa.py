@@ -4,7 +4,8 @@
 
 `pairs` is a list of unordered document pairs (i, j), i < j; each stands for (i, j) and (j, i) in
 the norm, which is what gives Eq. 14 its factor 8. View pairs are unordered. A document pair counts
-in R_vw only if both documents have both views.
+in R_vw only if both documents have both views. `lam` is a number, or a symmetric (V, V) matrix of
+strengths lam_vw for the pairs of views (4.2).
 """
 
 import itertools
@@ -52,14 +53,21 @@ def disagreement(thetas, v, w, pairs, sigma, present=None):
     return total
 
 
-def penalty(thetas, pairs, sigma, present=None):
-    """sum_{v<w} R_vw (000 Eq. 15 with unordered view pairs)."""
+def of_pair(lam, v, w):
+    """lam_vw."""
+    return lam if np.ndim(lam) == 0 else lam[v][w]
+
+
+def penalty(thetas, pairs, sigma, present=None, lam=1.0):
+    """sum_{v<w} lam_vw R_vw (000 Eq. 15 with unordered view pairs)."""
     views = itertools.combinations(range(len(thetas)), 2)
-    return sum(disagreement(thetas, v, w, pairs, sigma, present) for v, w in views)
+    return sum(
+        of_pair(lam, v, w) * disagreement(thetas, v, w, pairs, sigma, present) for v, w in views
+    )
 
 
-def penalty_gradient(thetas, v, pairs, sigma, present=None):
-    """000 Eq. 14, summed over the other views w (Eq. 17), as a (D, K) array:
+def penalty_gradient(thetas, v, pairs, sigma, present=None, lam=1.0):
+    """000 Eq. 14 times lam_vw, summed over the other views w (Eq. 17), as a (D, K) array:
 
     dR/dp^v(z_k|d_i) = -(8/sigma) sum_w sum_j S^v_ij (S^v_ij - S^w_ij) (p^v(k|i) - p^v(k|j))
     """
@@ -74,8 +82,8 @@ def penalty_gradient(thetas, v, pairs, sigma, present=None):
             s_w = similarity(thetas[w][i], thetas[w][j], sigma)
             for k in range(theta.shape[1]):
                 term = -8 / sigma * s_v * (s_v - s_w) * (theta[i, k] - theta[j, k])
-                gradient[i, k] += term
-                gradient[j, k] -= term
+                gradient[i, k] += of_pair(lam, v, w) * term
+                gradient[j, k] -= of_pair(lam, v, w) * term
     return gradient
 
 
@@ -91,8 +99,8 @@ def log_likelihood(Xs, thetas, p_w_zs, tau, present=None):
 
 def objective(Xs, thetas, p_w_zs, tau, lam, pairs, sigma, present=None):
     """000 Eq. 4 / 15."""
-    R = penalty(thetas, pairs, sigma, present)
-    return log_likelihood(Xs, thetas, p_w_zs, tau, present) - lam * R
+    R = penalty(thetas, pairs, sigma, present, lam)
+    return log_likelihood(Xs, thetas, p_w_zs, tau, present) - R
 
 
 def m_step_value(counts, thetas, v, lam, pairs, sigma, present=None):
@@ -101,8 +109,8 @@ def m_step_value(counts, thetas, v, lam, pairs, sigma, present=None):
     counts are tau_v n_v(d, z).
     """
     others = [w for w in range(len(thetas)) if w != v]
-    R = sum(disagreement(thetas, v, w, pairs, sigma, present) for w in others)
-    return count_log(counts, thetas[v]) - lam * R
+    R = sum(of_pair(lam, v, w) * disagreement(thetas, v, w, pairs, sigma, present) for w in others)
+    return count_log(counts, thetas[v]) - R
 
 
 def literal_step(counts, thetas, v, lam, pairs, sigma, present=None, pinned=None):
@@ -112,7 +120,7 @@ def literal_step(counts, thetas, v, lam, pairs, sigma, present=None, pinned=None
     do); a row that vanishes keeps its old values. The objective may fall.
     """
     theta = thetas[v]
-    numerator = counts - lam * penalty_gradient(thetas, v, pairs, sigma, present) * theta
+    numerator = counts - penalty_gradient(thetas, v, pairs, sigma, present, lam) * theta
     new = normalize_rows(np.maximum(numerator, 0), theta)
     return keep_pinned(new, theta, pinned)
 
@@ -126,11 +134,11 @@ def safe_candidate(counts, thetas, v, lam, pairs, sigma, present=None, pinned=No
     + c) >= 0.
     """
     theta = thetas[v]
-    slope = penalty_gradient(thetas, v, pairs, sigma, present)
+    slope = penalty_gradient(thetas, v, pairs, sigma, present, lam)
     target = np.zeros_like(theta)
     for d in range(len(theta)):
         support = theta[d] > 0
-        g = counts[d][support] / theta[d][support] - lam * slope[d][support]
+        g = counts[d][support] / theta[d][support] - slope[d][support]
         shift = max(0.0, -g.min())
         target[d][support] = theta[d][support] * (g + shift)
     return keep_pinned(normalize_rows(target, theta), theta, pinned)

@@ -34,8 +34,15 @@ class Emission(Protocol):
     def by_term(self) -> np.ndarray:
         """p(w|z), (terms, padded topics)."""
 
-    def m_step(self, grad: np.ndarray) -> "Emission":
-        """Return the emission after an M-step; grad (terms, padded topics) may be overwritten."""
+    @property
+    def over_terms(self) -> np.ndarray:
+        """The factor that is a distribution over terms: p(w|z) or p(w|y), (terms, n), unpadded."""
+
+    def m_step(self, grad: np.ndarray, pseudo: np.ndarray | None = None) -> "Emission":
+        """Return the emission after an M-step; grad (terms, padded topics) may be overwritten.
+
+        pseudo (terms,) is added to the expected counts of `over_terms`: see `em.prior`.
+        """
 
 
 @dataclass(frozen=True)
@@ -50,10 +57,15 @@ class Topics:
         """Make topics from p(w|z) as (topics, terms)."""
         return cls(pad_topics(p_w_z.T, dtype), p_w_z.shape[0])
 
-    def m_step(self, grad: np.ndarray) -> "Topics":
+    @property
+    def over_terms(self) -> np.ndarray:
+        """p(w|z), (terms, topics)."""
+        return self.by_term[:, : self.n_topics]
+
+    def m_step(self, grad: np.ndarray, pseudo: np.ndarray | None = None) -> "Topics":
         """Return p(w|z) * grad, normalized over the terms."""
         # (3) of PLSA and LinkPLSA, (12) of Jiang et al. (2012), (4) of Wang et al. (2016)
-        return Topics(_normalized(grad, self.by_term), self.n_topics)
+        return Topics(_normalized(grad, self.by_term, pseudo, self.n_topics), self.n_topics)
 
 
 @dataclass(frozen=True)
@@ -77,23 +89,40 @@ class FactoredTopics:
         """p(w|z), (terms, padded topics)."""
         return pad_topics(self.p_w_y_by_term @ self.p_y_z.T, self.p_y_z.dtype)
 
-    def m_step(self, grad: np.ndarray) -> "FactoredTopics":
+    @property
+    def over_terms(self) -> np.ndarray:
+        """p(w|y), (terms, feature topics)."""
+        return self.p_w_y_by_term
+
+    def m_step(self, grad: np.ndarray, pseudo: np.ndarray | None = None) -> "FactoredTopics":
         """Return both factors times their gradients, normalized; both from the old factors."""
         grad = grad[:, : self.n_topics].astype(self.p_y_z.dtype)
         by_y = (grad @ self.p_y_z).astype(np.float64)  # dL/dp(w|y)
         by_zy = (grad.T @ self.p_w_y_by_term).astype(np.float64)  # dL/dp(y|z)
-        p_w_y = _normalized(by_y, self.p_w_y_by_term)  # (15) of Zhuang et al.
+        p_w_y = _normalized(by_y, self.p_w_y_by_term, pseudo)  # (15) of Zhuang et al.
         # (16), on transposed arrays, since the columns are normalized
         p_y_z = _normalized(np.ascontiguousarray(by_zy.T), np.ascontiguousarray(self.p_y_z.T)).T
         return FactoredTopics(np.ascontiguousarray(p_y_z), p_w_y, self.n_topics)
 
 
-def _normalized(grad: np.ndarray, by_term: np.ndarray) -> np.ndarray:
-    """Return by_term * grad with columns that sum to one: the M-step of one factor."""
-    from coview.kernels.simplex import normalize_topics
+def _normalized(
+    grad: np.ndarray,
+    by_term: np.ndarray,
+    pseudo: np.ndarray | None = None,
+    n_topics: int | None = None,
+) -> np.ndarray:
+    """Return by_term * grad with columns that sum to one: the M-step of one factor.
 
-    out = np.empty_like(by_term)
-    normalize_topics(grad, by_term, limits(by_term.dtype).tiny, out)
+    Pseudo-counts (terms,) are for the first n_topics columns, all by default.
+    """
+    from coview.kernels.simplex import normalize_topics, normalize_topics_with_prior
+
+    out, tiny = np.empty_like(by_term), limits(by_term.dtype).tiny
+    if pseudo is None:
+        normalize_topics(grad, by_term, tiny, out)
+    else:
+        n_topics = by_term.shape[1] if n_topics is None else n_topics
+        normalize_topics_with_prior(grad, by_term, pseudo, n_topics, tiny, out)
     return out
 
 
@@ -110,10 +139,14 @@ def factored_emissions(
     return [FactoredTopics.from_rows(p_y_z, p_w_y, dtype) for p_y_z, p_w_y in factors]
 
 
-def step_together(emissions: Sequence[Emission], grads: Sequence[np.ndarray]) -> tuple[Topics, ...]:
+def step_together(
+    emissions: Sequence[Emission],
+    grads: Sequence[np.ndarray],
+    pseudo: np.ndarray | None = None,
+) -> tuple[Topics, ...]:
     """Take the M-step of topics that sum to one over all views together, as if concatenated."""
     by_term = np.concatenate([e.by_term for e in emissions])
-    whole = Topics(by_term, emissions[0].n_topics).m_step(np.concatenate(grads))
+    whole = Topics(by_term, emissions[0].n_topics).m_step(np.concatenate(grads), pseudo)
     ends = np.cumsum([len(e.by_term) for e in emissions])[:-1]
     return tuple(Topics(part, whole.n_topics) for part in np.split(whole.by_term, ends))
 

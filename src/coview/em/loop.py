@@ -113,7 +113,7 @@ def run_em(
 
 def _warn_of_a_fall(values: list[Values], problem: Problem) -> None:
     """Warn if an objective that cannot fall has fallen: a fault of the code, not of the data."""
-    if len(values) < 2 or not problem.penalty.monotone:
+    if len(values) < 2 or not (problem.penalty.monotone and problem.prior.monotone):
         return
     before, now = values[-2].objective, values[-1].carried_objective
     rounding = 1e-5 if problem.thetas[0].dtype == np.float32 else 1e-9
@@ -170,6 +170,7 @@ def _fold_in_block(problem: Problem, block: Block, max_iter: int, tol: float) ->
             sweep_view(problem, part, v, moving, old[slot], scratch, counts[slot])
         penalty = problem.penalty.at(block.start + moving)
         short_counts, short_old = (tuple(a[:, :k] for a in arrays) for arrays in (counts, old))
+        problem.prior.add_to_mixtures(short_counts)
         new = penalty.m_step(short_counts, short_old, present[moving], None)
         change = np.zeros(len(moving))
         for theta, before, after in zip(thetas, old, new, strict=True):

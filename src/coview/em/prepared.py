@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.em.penalties.base import Penalty
+from coview.em.prior import Prior
 from coview.em.simplex import padded
 from coview.memory import check_memory
 from coview.params import check_choice, check_real
@@ -36,6 +37,7 @@ class Prepared:
     labels: np.ndarray | None = None  # (documents,) the topics of pinned documents, -1 elsewhere
     blocks: tuple[Block, ...] = ()
     penalty: Penalty = field(default_factory=Penalty)  # made once a fit, where it couples documents
+    prior: Prior = field(default_factory=Prior)
 
     @property
     def n_docs(self) -> int:
@@ -70,6 +72,11 @@ class Prepared:
         """How often each term occurs, by view."""
         counts = (np.asarray(m.sum(axis=0, dtype=np.float64)).ravel() for m in self.matrices)
         return dict(zip(self.names, counts, strict=True))
+
+    def with_prior(self, doc_topic: float, topic_word: float) -> Prepared:
+        """Return the data with Dirichlet priors, of topics over the terms that occur."""
+        seen = () if topic_word == 1 else tuple(c > 0 for c in self.term_counts.values())
+        return replace(self, prior=Prior(doc_topic, topic_word, seen))
 
     def cut(self, columns: bool) -> Prepared:
         """Return the data cut into blocks; by columns as well, if emissions are to be updated."""

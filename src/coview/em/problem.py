@@ -8,6 +8,7 @@ import numpy as np
 from coview.em.emissions import Emission
 from coview.em.penalties.base import Penalty
 from coview.em.prepared import Block, Prepared
+from coview.em.prior import Prior
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Problem:
     present : ndarray of bool, shape (documents, views)
         Which views each document has.
     penalty : Penalty
+    prior : Prior
+        Dirichlet priors of mixtures and topics.
     pinned : ndarray of bool, shape (documents,), or None
         Documents whose mixtures do not move.
     concatenated : bool
@@ -48,6 +51,7 @@ class Problem:
     weights: tuple[float, ...]
     present: np.ndarray = field(repr=False)
     penalty: Penalty = field(default_factory=Penalty)
+    prior: Prior = field(default_factory=Prior)
     pinned: np.ndarray | None = field(default=None, repr=False)
     concatenated: bool = False
     carried_penalty: float | None = None
@@ -71,6 +75,7 @@ class Problem:
             weights=data.weights,
             present=data.present,
             penalty=data.penalty if penalty is None else penalty,
+            prior=data.prior,
             pinned=data.pinned,
             concatenated=concatenated,
         )

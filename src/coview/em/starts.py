@@ -5,7 +5,7 @@ probability starts at zero, except in the mixtures of pinned documents: EM never
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from coview.em.prepared import Prepared
 from coview.em.simplex import pad_topics
 from coview.views.checks import check_mixtures, check_topic_labels
+from coview.views.container import Views
 from coview.wording import plural
 
 SMOOTHING = 0.1  # share of a hard label that is spread over all topics
@@ -59,10 +60,21 @@ def mixture_start(name: str, theta: np.ndarray, data: Prepared) -> Start:
     return Start(name, theta, p_w_z)
 
 
-def model_start(theta: np.ndarray, topics: Mapping[str, np.ndarray], data: Prepared) -> Start:
-    """Start from the mixtures that a fitted model predicts, and the topics it has, by view."""
-    start = mixture_start("model", theta, data)
-    p_w_z = tuple(topics.get(n, p) for n, p in zip(data.names, start.p_w_z, strict=True))
+def start_from_model(model: Any, n_topics: int, data: Prepared, views: Views) -> Start:
+    """Start from the topics of a fitted model, and the mixtures it predicts."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    known = {n: p for n, p in model.components_.items() if n in views.names}
+    if not known:
+        raise ValueError(
+            f"The model given as init knows the views {', '.join(model.components_)}, the data "
+            f"have {', '.join(views.names)}: give its doc_topic_ or labels_ instead."
+        )
+    check_same_topics(len(next(iter(known.values()))), n_topics)
+    names = [n for n in views.names if n in known]
+    start = mixture_start("model", model.fold_in(views.select(*names)).doc_topic, data)
+    p_w_z = tuple(known.get(n, p) for n, p in zip(data.names, start.p_w_z, strict=True))
     return replace(start, p_w_z=p_w_z)
 
 

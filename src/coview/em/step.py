@@ -42,23 +42,25 @@ class Values:
     n_floored: int  # observed words whose p(w|d) was raised to the floor
     carried_penalty: float | None = None  # under the penalty's parameters before their refresh
     roughness: float | None = None  # over the edges of a graph, where there is one
+    log_prior: float = 0.0  # of mixtures and topics, see `em.prior`
 
     @property
     def objective(self) -> float:
-        """Log-likelihood minus penalty."""
-        return float(self.log_likelihoods.sum() - self.penalty)
+        """Log-likelihood minus penalty, plus the log prior."""
+        return float(self.log_likelihoods.sum() - self.penalty + self.log_prior)
 
     @property
     def carried_objective(self) -> float:
         """The objective under the penalty's previous parameters, to compare with the last step."""
         carried = self.penalty if self.carried_penalty is None else self.carried_penalty
-        return float(self.log_likelihoods.sum() - carried)
+        return float(self.log_likelihoods.sum() - carried + self.log_prior)
 
     def __add__(self, other: "Values") -> "Values":
         return Values(
             self.log_likelihoods + other.log_likelihoods,
             self.penalty + other.penalty,
             self.n_floored + other.n_floored,
+            log_prior=self.log_prior + other.log_prior,
         )
 
 
@@ -81,7 +83,11 @@ def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -
     ratios = _room_for_ratios(problem) if moves_emissions else None
     work = partial(sweep_block, problem, new_thetas, ratios)
     values = sum(map_in_order(work, problem.blocks), Values(np.zeros(len(problem.slots)), 0.0, 0))
-    values = replace(values, carried_penalty=problem.carried_penalty)
+    values = replace(
+        values,
+        carried_penalty=problem.carried_penalty,
+        log_prior=values.log_prior + problem.prior.of_topics(problem.emissions, problem.weights),
+    )
     if not problem.penalty.row_local:  # otherwise the blocks have summed it
         values = _with_penalty(values, problem)
     after = problem
@@ -137,14 +143,15 @@ def sweep_block(
         ratio = np.empty_like(part.data) if ratios is None else ratios[v][part.place]
         n_floored += sweep_view(problem, part, v, every, thetas[slot], ratio, counts[slot])
         log_likelihoods[v] = problem.weights[v] * log_likelihood(part.data, ratio)
-    value = 0.0
+    old = tuple(t[block.docs] for t in problem.mixtures)
+    pinned = None if problem.pinned is None else problem.pinned[block.docs]
+    value, log_prior = 0.0, problem.prior.of_mixtures(old, counts, pinned)
     if problem.penalty.row_local:
         penalty = problem.penalty.at(block.docs)
-        old = tuple(t[block.docs] for t in problem.mixtures)
         value = penalty.value(old, problem.present[block.docs])
         if new_thetas is not None:
             _move_thetas(penalty, counts, problem, block.docs)
-    return Values(log_likelihoods, value, n_floored)
+    return Values(log_likelihoods, value, n_floored, log_prior=log_prior)
 
 
 def sweep_view(
@@ -180,6 +187,7 @@ def _move_thetas(penalty: Penalty, counts: Thetas, problem: Problem, docs: slice
     counts = tuple(c[:, :k] for c in counts)
     pinned = None if problem.pinned is None else problem.pinned[docs]
     old = tuple(t[docs] for t in problem.mixtures)
+    problem.prior.add_to_mixtures(counts)
     new = penalty.m_step(counts, old, problem.present[docs], pinned)
     for into, theta in zip(counts, new, strict=True):
         if theta is not into:
@@ -196,8 +204,16 @@ def _move_emissions(
         pass
     if problem.concatenated:
         weighted = [w * g for w, g in zip(problem.weights, grads, strict=True)]
-        return step_together(problem.emissions, weighted)
-    return tuple(e.m_step(g) for e, g in zip(problem.emissions, grads, strict=True))
+        return step_together(problem.emissions, weighted, _pseudo_counts_of_all(problem))
+    views = enumerate(zip(problem.emissions, grads, strict=True))
+    return tuple(e.m_step(g, problem.prior.pseudo_counts(v)) for v, (e, g) in views)
+
+
+def _pseudo_counts_of_all(problem: Problem) -> np.ndarray | None:
+    """Return the pseudo-counts of the terms of all views, weighted as their counts are."""
+    parts = [problem.prior.pseudo_counts(v) for v in range(len(problem.weights))]
+    weighted = [w * p for w, p in zip(problem.weights, parts, strict=True) if p is not None]
+    return np.concatenate(weighted) if weighted else None
 
 
 def _term_ranges(n_terms: int) -> Iterable[tuple[int, int]]:

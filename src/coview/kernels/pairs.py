@@ -41,8 +41,8 @@ def similarities(pairs, theta, has_view, sigma, out):
 
 
 @njit(**_OPTIONS)
-def disagreement(sims):
-    """Return the sum over v < w of |S^v - S^w|^2, sims being (views, pairs).
+def disagreement(sims, factors):
+    """Return the sum over v < w of factors[v, w] |S^v - S^w|^2, sims being (views, pairs).
 
     A pair stands for (i, j) and (j, i), hence the 2.
     """
@@ -53,20 +53,20 @@ def disagreement(sims):
             for p in range(sims.shape[1]):
                 if sims[v, p] >= 0.0 and sims[w, p] >= 0.0:
                     here += 2.0 * (sims[v, p] - sims[w, p]) ** 2  # (6)
-            total += here
+            total += factors[v, w] * here
     return total
 
 
 @njit(**_OPTIONS)
-def pulls(sims, v, factor, out):
-    """out (pairs,) = factor s_v sum_w (s_v - s_w), over the views w that share the pair with v."""
+def pulls(sims, v, factors, factor, out):
+    """out (pairs,) = factor s_v sum_w factors[v, w] (s_v - s_w), over views w with the pair."""
     for p in range(sims.shape[1]):
         own = sims[v, p]
         total = 0.0
         if own >= 0.0:
             for w in range(sims.shape[0]):
                 if sims[w, p] >= 0.0:
-                    total += own - sims[w, p]
+                    total += factors[v, w] * (own - sims[w, p])
         out[p] = factor * own * total  # (14), but for the difference of the mixtures
 
 
@@ -161,7 +161,7 @@ def directions(pairs, theta, target, square, along, change):
 
 
 @njit(**_OPTIONS)
-def disagreement_growth(sims, v, way, share, sigma, moved):
+def disagreement_growth(sims, v, factors, way, share, sigma, moved):
     """Return the growth of `disagreement` when view v goes `share` of its way; fill moved with s_v.
 
     way (3, pairs) is what `directions` found. A sum of differences, not a difference of sums: near
@@ -181,7 +181,8 @@ def disagreement_growth(sims, v, way, share, sigma, moved):
         moved[p] = own + growth
         for w in range(sims.shape[0]):
             if w != v and sims[w, p] >= 0.0:
-                total += 2.0 * growth * (2.0 * (own - sims[w, p]) + growth)
+                change = 2.0 * growth * (2.0 * (own - sims[w, p]) + growth)
+                total += factors[v, w] * change
     return total
 
 

@@ -1,6 +1,7 @@
 """What several models share: how views share mixtures, feature topics, and graphs of documents."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,47 @@ def check_strength(strength: Any, scale: Any) -> None:
     """Check the weight of a penalty and its scale."""
     check_real("strength", strength)
     check_choice("strength_scale", scale, ["mass", "absolute"])
+
+
+def check_pair_strength(strength: Any, scale: Any) -> None:
+    """Check the weight of a penalty between views, a number or a dict by pairs, and its scale."""
+    if not isinstance(strength, Mapping):
+        return check_strength(strength, scale)
+    for pair, value in strength.items():
+        check_real(f"strength[{pair!r}]", value)
+    return check_strength(0.0, scale)
+
+
+def pair_strengths(strength: Any, names: Sequence[str]) -> tuple[float, np.ndarray | None]:
+    """Return the largest strength, and the share of it that each pair of views has (views, views).
+
+    A pair is named by a tuple of two views or by a text with a comma between them. Pairs that a
+    dict leaves out have strength 0. The shares are None where all pairs have the same strength.
+
+    >>> pair_strengths({("a", "c"): 2.0, "b,a": 1.0}, ["a", "b", "c"])
+    (2.0, array([[0. , 0.5, 1. ],
+           [0.5, 0. , 0. ],
+           [1. , 0. , 0. ]]))
+    """
+    if not isinstance(strength, Mapping):
+        return float(strength), None
+    places: dict[Any, tuple[int, int]] = {}
+    for (v, a), (w, b) in permutations(enumerate(names), 2):
+        places[a, b] = places[f"{a},{b}"] = v, w
+    found = np.zeros((len(names), len(names)))
+    named = set()
+    for pair, value in strength.items():
+        place = places.get(tuple(pair) if isinstance(pair, list) else pair)
+        if place is None or frozenset(place) in named:
+            problem = "is no pair of two" if place is None else "is named twice, of the"
+            raise ValueError(
+                f"strength has the pair {pair!r}, which {problem} views ({', '.join(names)}). Give "
+                "one number, or a dict such as {('en', 'de'): 1.0} with each pair once."
+            )
+        named.add(frozenset(place))
+        found[place] = found[place[::-1]] = value
+    largest = float(found.max(initial=0.0))
+    return largest, found / largest if largest > 0 else None
 
 
 # -- feature topics --------------------------------------------------------------------------------

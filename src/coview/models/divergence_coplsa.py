@@ -19,7 +19,8 @@ E-step (5), the mixtures of all views of a document together:
     max  sum_v sum_z Q_v(z) log p(z|d,v)  -  lam_d sum_{v<u} D( p(.|d,v), p(.|d,u) )    (10)
 
 The paper maximizes (10) one view at a time, by a root in one variable, (11) to (14). That is slow
-when lam is large, and for l1 it can stop at points that are not stationary. Here (10) is solved for
+when lam is large, and for l1 it can stop at points that are not stationary; `step="paper"` does it,
+the views in their order, each with the others at their latest values. By default (10) is solved for
 all views of a document at once, for any number of views, so each step is exact and the objective
 never falls.
 
@@ -29,11 +30,12 @@ the paper's lambda, and doubling all counts changes nothing. `strength_scale="ab
 `strength` as lambda itself.
 
 In the code: (4) is `em.emissions.Topics.m_step`; the penalty in (8) and the step (10) are
-`em.penalties.divergence.DivergenceAgreement`; `_schedule` is the order of the updates.
+`em.penalties.divergence.DivergenceAgreement`, with `divergence_by_view` for (11) to (14);
+`_schedule` is the order of the updates.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,7 +45,12 @@ from coview.em.penalties.divergence import DivergenceAgreement
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
-from coview.models._shared import check_strength, free_topics, mixture_of_each_view
+from coview.models._shared import (
+    check_pair_strength,
+    free_topics,
+    mixture_of_each_view,
+    pair_strengths,
+)
 from coview.params import check_choice
 
 
@@ -55,12 +62,18 @@ class DivergenceCoPLSA(BaseViewsModel):
     divergence : {"skl", "l2", "l1"}, default="skl"
         The divergence between the mixtures of two views: symmetric Kullback-Leibler, half the
         squared Euclidean distance, or the sum of absolute differences.
-    strength : float, default=1.0
-        Weight of the divergence. With "l1" on the scale of masses, values of 1 and more make the
-        mixtures of all views equal, as in LinkPLSA.
+    strength : float or dict of float, default=1.0
+        Weight of the divergence. A dict has one for each pair of views, by a tuple of their names
+        or a text as "en,de" (pairs that it leaves out have none), and needs `step="paper"`. With
+        "l1" on the scale of masses, values of 1 and more make the mixtures of all views equal, as
+        in LinkPLSA.
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": 1.0 weighs as much as the document's weighted tokens in a view, so the scale of the
         counts does not matter; "absolute": the paper's lambda.
+    step : {"joint", "paper"}, default="joint"
+        M-step of the mixtures: of all views of a document at once, or of one view after the other
+        as in the paper, which is slower and may take far more iterations. Neither lowers the
+        objective.
     %(common_parameters)s
 
     Attributes
@@ -96,15 +109,20 @@ class DivergenceCoPLSA(BaseViewsModel):
         n_components: int = 10,
         *,
         divergence: str = "skl",
-        strength: float = 1.0,
+        strength: float | dict[Any, float] = 1.0,
         strength_scale: str = "mass",
+        step: Literal["joint", "paper"] = "joint",
         init: Any = "auto",
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
+        doc_topic_prior: float = 1.0,
+        topic_word_prior: float = 1.0,
         view_weights: Any = "balanced",
         scaling: str | None = "auto",
         assign: str = "argmax",
+        fold_in_max_iter: int = 200,
+        fold_in_tol: float = 1e-4,
         dtype: Any = "float32",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -116,9 +134,13 @@ class DivergenceCoPLSA(BaseViewsModel):
             n_init=n_init,
             max_iter=max_iter,
             tol=tol,
+            doc_topic_prior=doc_topic_prior,
+            topic_word_prior=topic_word_prior,
             view_weights=view_weights,
             scaling=scaling,
             assign=assign,
+            fold_in_max_iter=fold_in_max_iter,
+            fold_in_tol=fold_in_tol,
             dtype=dtype,
             random_state=random_state,
             n_jobs=n_jobs,
@@ -127,11 +149,17 @@ class DivergenceCoPLSA(BaseViewsModel):
         self.divergence = divergence
         self.strength = strength
         self.strength_scale = strength_scale
+        self.step = step
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("divergence", self.divergence, ["skl", "l2", "l1"])
-        check_strength(self.strength, self.strength_scale)
+        check_pair_strength(self.strength, self.strength_scale)
+        check_choice("step", self.step, ["joint", "paper"])
+        if isinstance(self.strength, Mapping) and self.step == "joint":
+            raise ValueError(
+                "strength by pairs of views needs step='paper': the joint step has one for all."
+            )
 
     def _n_slots(self, data: Prepared) -> int:
         return len(data.names)
@@ -143,19 +171,31 @@ class DivergenceCoPLSA(BaseViewsModel):
         self, data: Prepared, emissions: Iterable[Emission], start: Start
     ) -> Problem:
         # the penalty couples the views of one document, so it holds for new documents, too
-        penalty = DivergenceAgreement(self.divergence, self._strengths(data))
+        strength, pairs = self._pair_strengths(data)
+        lam = self._strengths(strength, data)
+        penalty = DivergenceAgreement(self.divergence, lam, self.step, pairs)
         return mixture_of_each_view(data, emissions, start, penalty)
 
     def _finish(self, problem: Problem, data: Prepared) -> Problem:
         """Fill in the mixtures of absent views, which no step has done without strength."""
-        if self.strength == 0:
+        if self._pair_strengths(data)[0] == 0:
             assert isinstance(problem.penalty, DivergenceAgreement)
             fixed = np.zeros(data.n_docs, bool) if data.pinned is None else data.pinned
             problem.penalty.fill(problem.mixtures, data.present, fixed)
         return problem
 
-    def _strengths(self, data: Prepared) -> np.ndarray:
+    def _pair_strengths(self, data: Prepared) -> tuple[float, np.ndarray | None]:
+        """Return the largest strength and the shares of pairs; new documents may lack views."""
+        if not isinstance(self.strength, Mapping):
+            return float(self.strength), None
+        names = list(getattr(self, "view_names_", data.names))
+        names = names if set(data.names) < set(names) else list(data.names)
+        strength, pairs = pair_strengths(self.strength, names)
+        here = [names.index(n) for n in data.names]
+        return strength, None if pairs is None else pairs[np.ix_(here, here)]
+
+    def _strengths(self, strength: float, data: Prepared) -> np.ndarray:
         """Return lam_d of each document."""
         if self.strength_scale == "absolute":
-            return np.full(data.n_docs, float(self.strength))
-        return self.strength * data.mass / np.maximum(data.present.sum(axis=1), 1)
+            return np.full(data.n_docs, strength)
+        return strength * data.mass / np.maximum(data.present.sum(axis=1), 1)

@@ -42,7 +42,12 @@ from coview.em.penalties.similarity import SimilarityAgreement, n_all_pairs, sam
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
-from coview.models._shared import check_strength, free_topics, mixture_of_each_view
+from coview.models._shared import (
+    check_pair_strength,
+    free_topics,
+    mixture_of_each_view,
+    pair_strengths,
+)
 from coview.params import check_choice, check_int, check_real
 from coview.views.container import Views
 
@@ -54,8 +59,9 @@ class PairwiseCoPLSA(BaseViewsModel):
 
     Parameters
     ----------
-    strength : float, default=1.0
-        Weight of the agreement.
+    strength : float or dict of float, default=1.0
+        Weight of the agreement. A dict has one for each pair of views (Section 4.2), by a tuple of
+        their names or a text as "en,de"; pairs that it leaves out do not agree.
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": 1.0 times the weighted tokens of all documents multiplies the mean of (S_v - S_u)^2
         over all pairs, so neither the scale of the counts nor the number of documents matters;
@@ -98,7 +104,7 @@ class PairwiseCoPLSA(BaseViewsModel):
         self,
         n_components: int = 10,
         *,
-        strength: float = 1.0,
+        strength: float | dict[Any, float] = 1.0,
         strength_scale: str = "mass",
         bandwidth: float = 1.0,
         n_pairs: int | None = None,
@@ -109,9 +115,13 @@ class PairwiseCoPLSA(BaseViewsModel):
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
+        doc_topic_prior: float = 1.0,
+        topic_word_prior: float = 1.0,
         view_weights: Any = "balanced",
         scaling: str | None = "auto",
         assign: str = "argmax",
+        fold_in_max_iter: int = 200,
+        fold_in_tol: float = 1e-4,
         dtype: Any = "float32",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -123,9 +133,13 @@ class PairwiseCoPLSA(BaseViewsModel):
             n_init=n_init,
             max_iter=max_iter,
             tol=tol,
+            doc_topic_prior=doc_topic_prior,
+            topic_word_prior=topic_word_prior,
             view_weights=view_weights,
             scaling=scaling,
             assign=assign,
+            fold_in_max_iter=fold_in_max_iter,
+            fold_in_tol=fold_in_tol,
             dtype=dtype,
             random_state=random_state,
             n_jobs=n_jobs,
@@ -141,7 +155,7 @@ class PairwiseCoPLSA(BaseViewsModel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_strength(self.strength, self.strength_scale)
+        check_pair_strength(self.strength, self.strength_scale)
         check_real("bandwidth", self.bandwidth, np.finfo(float).tiny)
         check_choice("step", self.step, ["paper", "safe"])
         if self.n_pairs is not None:
@@ -175,10 +189,11 @@ class PairwiseCoPLSA(BaseViewsModel):
         if self.pair_fraction is not None:
             wanted = max(1, round(self.pair_fraction * n_all))
         pairs = sample_pairs(data.n_docs, min(wanted, n_all), rng)
-        strength = self.strength * n_all / max(len(pairs), 1)
+        strength, factors = pair_strengths(self.strength, data.names)
+        strength = strength * n_all / max(len(pairs), 1)
         if self.strength_scale == "mass":
             strength *= data.mass.sum() / max(2 * n_all, 1)  # the norm counts (i,j) and (j,i)
-        return SimilarityAgreement(pairs, strength, self.bandwidth, self.step, reach=0.5)
+        return SimilarityAgreement(pairs, strength, self.bandwidth, self.step, 0.5, factors)
 
     def _finish(self, problem: Problem, data: Prepared) -> Problem:
         """Number the topics of all views as the reference view does; fill in absent mixtures."""

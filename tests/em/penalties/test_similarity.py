@@ -402,3 +402,35 @@ def test_impossible_settings_are_refused(rng):
         SimilarityAgreement(np.array([[0, 14]]), 1.0).value(at.thetas, at.present)
     with pytest.raises(ValueError, match="2 views need a mixture each"):
         SimilarityAgreement(at.pairs, 1.0).value(at.thetas[:1], at.present)
+
+
+# --- strengths of pairs of views (4.2) -------------------------------------------------------
+
+
+@options
+@pytest.mark.parametrize(
+    ("step", "update"), [("safe", reference.safe_step), ("paper", reference.literal_step)]
+)
+@pytest.mark.parametrize("strength", [0.1, 2.0, 100.0])
+def test_a_step_with_strengths_of_pairs_is_the_references(
+    rng, pins, absent, step, update, strength
+):
+    at = Setting(rng, 3, pins, absent)
+    factors = np.array([[0, 1.0, 0.3], [1.0, 0, 0], [0.3, 0, 0]])
+    penalty = SimilarityAgreement(at.pairs, strength, SIGMA, step, factors=factors)
+    lam = strength * factors
+    value = reference.penalty(at.thetas, at.pairs, SIGMA, at.present, lam)
+    assert penalty.value(at.thetas, at.present) == pytest.approx(value, rel=1e-12)
+    for v in range(3):
+        slope = reference.penalty_gradient(at.thetas, v, at.pairs, SIGMA, at.present, lam)
+        found = penalty.gradient(at.thetas, at.present, v)
+        np.testing.assert_allclose(found, slope, rtol=0, atol=1e-10 * strength)
+    for theta, expected in zip(at.m_step(penalty), at.reference_m_step(update, lam), strict=True):
+        np.testing.assert_allclose(theta, expected, rtol=0, atol=1e-12)
+
+
+def test_the_objective_never_falls_with_strengths_of_pairs(rng):
+    at = Setting(rng, 3, absent=True)
+    factors = np.array([[0, 1.0, 0.01], [1.0, 0, 0.2], [0.01, 0.2, 0]])
+    penalty = SimilarityAgreement(at.pairs, 20.0, SIGMA, factors=factors)
+    assert rises(list(objectives(at.problem(penalty), 20)))

@@ -15,9 +15,9 @@ M-step. With counts Q_v, which come weighted, the mixtures of a document become 
     F(h) = sum_v sum_k Q_vk log h_vk - lam sum_{v<w} D(h_v, h_w),   h_v in the simplex     (10)
 
 over all its views at once. The paper takes one view at a time, by (11), (12), (13) and a root (14)
-for the multiplier of the sum. Those steps shrink as 1/lam, and for l1 they can stop at points that
-are not stationary, since at h_v = h_w no view can improve alone. F is concave in all h_v together.
-At its maximum there are eta_v with
+for the multiplier of the sum: that is step="paper", in `divergence_by_view`. Those steps shrink as
+1/lam, and for l1 they can stop at points that are not stationary, since at h_v = h_w no view can
+improve alone. F is concave in all h_v together. At its maximum there are eta_v with
 
     Q_vk / h_vk = eta_v + lam sum_w dD(h_v, h_w)/dh_vk,   sum_k h_vk = 1                   (10')
 
@@ -65,6 +65,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from coview.em.penalties.base import Penalty
+from coview.em.penalties.divergence_by_view import cycle
 from coview.em.simplex import limits, row_normalize
 
 CHUNK = 256  # documents that are worked on together, in double precision
@@ -83,10 +84,16 @@ class DivergenceAgreement(Penalty):
     divergence : {"skl", "l2", "l1"}
     strengths : ndarray of shape (documents,)
         lam of each document.
+    step : {"joint", "paper"}
+        All views of a document at once, or one after the other as in the paper.
+    pairs : ndarray of shape (views, views), optional
+        Symmetric factors of lam for each pair of views, all 1 by default; for step="paper".
     """
 
     divergence: str
     strengths: np.ndarray
+    step: str = "joint"
+    pairs: np.ndarray | None = None
 
     def at(self, docs: slice | np.ndarray) -> "DivergenceAgreement":
         """Return the penalty of some documents, a slice or an array of positions."""
@@ -135,8 +142,10 @@ class DivergenceAgreement(Penalty):
 
         A present view without counts ends where an absent one would be put, so it can be left out
         where its coupling acts as a coupling of the others: with one other view, and for l2, where
-        lam of the others grows by n / active_views.
+        lam of the others grows by n / active_views. In the paper's step no view is left out.
         """
+        if self.step == "paper":
+            return present, self.strengths
         follows = (some.sum(axis=1) == 1) | (self.divergence == "l2")
         active_views = np.where(follows[:, None], some, present)
         n_active = np.maximum(active_views.sum(axis=1), 1)
@@ -159,12 +168,21 @@ class DivergenceAgreement(Penalty):
         q /= mass[:, None, None]  # (10) divided by the mass of the document
         q[q < tiny] = 0.0
         lam = lam / mass
-        new = np.where(present[:, :, None], self._maximum(q, lam, present, dtype), old)
+        if self.step == "paper":
+            new = cycle(q, self._of_pairs(lam, q.shape[1]), old, present, self.divergence)
+        else:
+            new = self._maximum(q, lam, present, dtype)
+        new = np.where(present[:, :, None], new, old)
         new = self._tidy(new, tiny).astype(dtype).astype(np.float64)  # compare what will be stored
         before, after = (self._values(q, lam, h, present, tiny) for h in (old, new))
         new = np.where((after >= before)[:, None, None], new, old)
         for v, c in enumerate(counts):
             c[docs] = new[:, v]
+
+    def _of_pairs(self, lam: np.ndarray, n_views: int) -> np.ndarray:
+        """Return the strength of each pair of views, (documents, views, views)."""
+        pairs = np.ones((n_views, n_views)) if self.pairs is None else self.pairs
+        return lam[:, None, None] * pairs
 
     def _maximum(
         self, q: np.ndarray, lam: np.ndarray, present: np.ndarray, dtype: np.dtype
@@ -234,7 +252,8 @@ class DivergenceAgreement(Penalty):
                     apart *= logs[:, v] - logs[:, w]
                 else:
                     apart = 0.5 * apart**2 if self.divergence == "l2" else np.abs(apart)
-                total += apart.sum(axis=1) * (present[:, v] & present[:, w])
+                factor = 1.0 if self.pairs is None else self.pairs[v, w]
+                total += factor * apart.sum(axis=1) * (present[:, v] & present[:, w])
         return total
 
 

@@ -9,7 +9,8 @@ mixtures in another. With p^v(.|d) the mixture of document d in view v,
 over sampled pairs i < j. A pair stands for (i, j) and (j, i) in the norm, which gives (14) its 8,
 and counts for the views v, w only if both documents have both. Views are paired once: (15) would
 count them twice, against (4). Only distances within a view matter, so the topics of different
-views need not correspond.
+views need not correspond. Where pairs of views have strengths of their own (4.2), `factors` are
+in front of R_vw.
 
     dR/dp^v(z_k|d_i) = -(8/sigma) sum_{w,j} S^v_ij (S^v_ij - S^w_ij)
                                                    (p^v(z_k|d_i) - p^v(z_k|d_j))           (14)
@@ -123,6 +124,8 @@ class SimilarityAgreement(Penalty):
         How far a document goes toward its target in the safe step if the target needed c > 0. At 1
         a share becomes 0: for good in a document without counts for it, while one with counts makes
         the whole view halve its step. Any value in (0, 1] ascends.
+    factors : ndarray of shape (views, views), optional
+        Symmetric factors of lam for each pair of views; all 1 by default.
     """
 
     pairs: np.ndarray = field(repr=False)
@@ -130,6 +133,7 @@ class SimilarityAgreement(Penalty):
     bandwidth: float = 1.0
     step: Literal["paper", "safe"] = "safe"
     reach: float = 1.0
+    factors: np.ndarray | None = field(default=None, repr=False)
     monotone: bool = field(init=False)
     row_local = False
 
@@ -144,7 +148,8 @@ class SimilarityAgreement(Penalty):
 
         if not self._couples(thetas, present):
             return 0.0
-        return self.strength * disagreement(self._similarities(thetas, present))
+        sims = self._similarities(thetas, present)
+        return self.strength * disagreement(sims, self._factors(len(thetas)))
 
     def gradient(
         self, thetas: tuple[np.ndarray, ...], present: np.ndarray, view: int
@@ -213,13 +218,14 @@ class SimilarityAgreement(Penalty):
         """Return the first step size that does not lower (10); 0 if there is none."""
         from coview.kernels.pairs import directions, disagreement_growth, expected_log_growth
 
+        factors = self._factors(len(sims))
         way, moved = np.empty((3, len(self.pairs))), np.empty(len(self.pairs))
         directions(self.pairs, theta, target, *way)
         for halving in range(MAX_HALVINGS + 1):
             share = 0.5**halving
             growth = expected_log_growth(counts, theta, target, share)
             if growth > -np.inf:  # otherwise a share with counts would become 0
-                rise = disagreement_growth(sims, v, way, share, self.bandwidth, moved)
+                rise = disagreement_growth(sims, v, factors, way, share, self.bandwidth, moved)
                 growth -= self.strength * rise
             if growth >= 0.0:
                 sims[v] = moved
@@ -241,9 +247,14 @@ class SimilarityAgreement(Penalty):
         from coview.kernels.pairs import gather, pulls
 
         pull, out = np.empty(len(self.pairs)), np.empty_like(theta)
-        pulls(sims, v, -8.0 / self.bandwidth * self.strength, pull)  # (14)
+        factor = -8.0 / self.bandwidth * self.strength
+        pulls(sims, v, self._factors(len(sims)), factor, pull)  # (14)
         gather(*self._incidence, pull, theta, out)
         return out
+
+    def _factors(self, n_views: int) -> np.ndarray:
+        """Return the factor of lam for each pair of views."""
+        return np.ones((n_views, n_views)) if self.factors is None else self.factors
 
     @cached_property
     def _incidence(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
