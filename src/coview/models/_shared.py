@@ -121,12 +121,19 @@ def factor_attributes(problem: Problem, data: Prepared) -> dict[str, Any]:
 # -- graphs ----------------------------------------------------------------------------------------
 
 
-def neighbor_graph(data: Prepared, v: int, n_neighbors: int) -> sp.csr_array:
+def check_neighbors(n_neighbors: Any, metric: Any) -> None:
+    """Check the parameters of graphs of nearest neighbors."""
+    check_int("n_neighbors", n_neighbors, 1)
+    check_choice("neighbor_metric", metric, ["auto", "euclidean", "tfidf"])
+
+
+def neighbor_graph(data: Prepared, v: int, n_neighbors: int, metric: str) -> sp.csr_array:
     """Return the graph of nearest neighbors in one view: Eq. 5 of Wang et al. (2017)."""
     matrix = data.matrices[v]
     # the papers' Euclidean distance suits measurements; between sparse counts it mostly tells
     # short documents from long ones
-    features = matrix if is_dense(matrix) else concatenated_tfidf([matrix])
+    euclidean = is_dense(matrix) if metric == "auto" else metric == "euclidean"
+    features = matrix if euclidean else concatenated_tfidf([matrix])
     return knn_graph(features, n_neighbors, present=data.present[:, v])
 
 

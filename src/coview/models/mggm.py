@@ -53,6 +53,7 @@ from coview.em.starts import NamedStart, Start, label_start
 from coview.graphs.adjacency import check_graph
 from coview.models._shared import (
     check_feature_topics,
+    check_neighbors,
     check_strength,
     factor_attributes,
     factored_topics,
@@ -61,7 +62,7 @@ from coview.models._shared import (
     one_mixture,
 )
 from coview.models.ltm import LTM
-from coview.params import check_choice, check_int, check_real
+from coview.params import check_choice, check_real
 from coview.runners.threads import effective_threads
 from coview.views.checks import DataWarning
 from coview.views.container import Views
@@ -87,8 +88,10 @@ class MGGM(BaseViewsModel):
         "mass": at 1.0 the neighbors of an average document together weigh as much as its weighted
         tokens, so the scale of the counts does not matter; "absolute": the papers' lambda.
     n_neighbors : int, default=5
-        Nearest neighbors of each document in the graph: by Euclidean distance in dense views, by
-        the cosine of tf-idf weights in sparse ones.
+        Nearest neighbors of each document in the graph.
+    neighbor_metric : {"auto", "euclidean", "tfidf"}, default="auto"
+        How they are found: by the Euclidean distance of counts, as in the paper, or by the cosine
+        of tf-idf weights. "auto": the former in dense views, the latter in sparse ones.
     graphs : dict of sparse matrices of shape (documents, documents) or None, default=None
         Graphs of your own for some or all views, by name; a name that is no view adds a graph.
         Views without one get nearest neighbors.
@@ -143,6 +146,7 @@ class MGGM(BaseViewsModel):
         strength: float = 2.0,
         strength_scale: str = "mass",
         n_neighbors: int = 5,
+        neighbor_metric: Literal["auto", "euclidean", "tfidf"] = "auto",
         graphs: Any = None,
         exponent: float = 0.95,
         normalize_graph_weights: bool = False,
@@ -185,6 +189,7 @@ class MGGM(BaseViewsModel):
         self.strength = strength
         self.strength_scale = strength_scale
         self.n_neighbors = n_neighbors
+        self.neighbor_metric = neighbor_metric
         self.graphs = graphs
         self.exponent = exponent
         self.normalize_graph_weights = normalize_graph_weights
@@ -193,7 +198,7 @@ class MGGM(BaseViewsModel):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_strength(self.strength, self.strength_scale)
-        check_int("n_neighbors", self.n_neighbors, 1)
+        check_neighbors(self.n_neighbors, self.neighbor_metric)
         check_feature_topics(self.n_feature_topics)
         if not isinstance(self.graphs, Mapping | None):
             raise ValueError(
@@ -226,13 +231,16 @@ class MGGM(BaseViewsModel):
         """Return the graph of each view, given or of nearest neighbors, and any others given."""
         given = {n: check_graph(g, data.n_docs, n) for n, g in (self.graphs or {}).items()}
         own = {
-            n: given.pop(n) if n in given else neighbor_graph(data, v, self.n_neighbors)
+            n: given.pop(n) if n in given else self._neighbors(data, v)
             for v, n in enumerate(data.names)
             if n in given or data.matrices[v].nnz  # without counts there are no neighbors
         }
         # a graph without edges, as of a view that no two documents have, would take all weight
         joining = {n: graph for n, graph in (own | given).items() if graph.nnz}
         return joining or own
+
+    def _neighbors(self, data: Prepared, v: int) -> sp.csr_array:
+        return neighbor_graph(data, v, self.n_neighbors, self.neighbor_metric)
 
     def _starts(
         self, data: Prepared, views: Views, rng: np.random.Generator
@@ -250,6 +258,7 @@ class MGGM(BaseViewsModel):
             strength=self.strength,
             strength_scale=self.strength_scale,
             n_neighbors=self.n_neighbors,
+            neighbor_metric=self.neighbor_metric,
             # clusters of k-means would not have the numbers of the labels
             init="kmeans" if data.labels is None else "naive_bayes",
             max_iter=30,  # as many as Cai et al. give each of their restarts
