@@ -93,18 +93,19 @@ def pair_strengths(strength: Any, names: Sequence[str]) -> tuple[float, np.ndarr
 # -- feature topics --------------------------------------------------------------------------------
 
 
-def check_feature_topics(numbers: Any) -> None:
-    """Check `n_feature_topics`: a number, or one by view."""
+def check_feature_topics(numbers: Any, init: Any) -> None:
+    """Check `n_feature_topics`, a number or one by view, and where they begin."""
+    check_choice("feature_topics_init", init, ["topics", "random"])
     for number in numbers.values() if isinstance(numbers, Mapping) else [numbers]:
         check_int("n_feature_topics", number, 1)
 
 
 def factored_topics(
-    start: Start, n_feature_topics: Any, data: Prepared, rng: np.random.Generator
+    start: Start, n_feature_topics: Any, data: Prepared, rng: np.random.Generator, init: str
 ) -> list[FactoredTopics]:
-    """Return topics p(w|z,v) = sum_y p(w|y,v) p(y|z,v) that are close to those of a start."""
+    """Return topics p(w|z,v) = sum_y p(w|y,v) p(y|z,v), close to those of a start or random."""
     numbers = by_view("n_feature_topics", n_feature_topics, data.names)
-    return factored_emissions(start.p_w_z, numbers, rng, data.dtype)
+    return factored_emissions(start.p_w_z, numbers, rng, data.dtype, init)
 
 
 def factor_attributes(problem: Problem, data: Prepared) -> dict[str, Any]:

@@ -28,7 +28,8 @@ The smallest trace takes the largest weight, whatever the reason: the graph of a
 documents have, or one that joins equal documents only, has a trace near 0 and takes all weight
 without smoothing anything. `fit` warns of that.
 
-The paper starts from ConcatLTM, which is `init="ltm"` here; the default tries several starts.
+The paper starts from ConcatLTM, which is `init="ltm"` (its clusters, smoothed) or "ltm_mixtures"
+here, with feature topics at random (`feature_topics_init`); the default tries several starts.
 Labels follow from k-means on the mixtures. Start, read-out of labels and stopping decide most of
 the result.
 
@@ -49,7 +50,7 @@ from coview.base import BaseViewsModel
 from coview.em.penalties.graph_smoothness import GraphSmoothness
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
-from coview.em.starts import NamedStart, Start, label_start
+from coview.em.starts import NamedStart, Start, label_start, mixture_start
 from coview.graphs.adjacency import check_graph
 from coview.models._shared import (
     check_feature_topics,
@@ -76,12 +77,15 @@ class MGGM(BaseViewsModel):
     """Clusters shared by several views, smoothed over a learned mix of the views' graphs.
 
     Besides the starts of every model, `init="ltm"` starts from the clusters of ConcatLTM, as the
-    paper does.
+    paper does, and `init="ltm_mixtures"` from its mixtures.
 
     Parameters
     ----------
     n_feature_topics : int or dict of int, default=20
         Feature topics of each view.
+    feature_topics_init : {"topics", "random"}, default="topics"
+        Where feature topics begin: close to the topics of the start, or at random as in the
+        papers, so that only the mixtures of the start matter.
     strength : float, default=2.0
         Weight of the graph.
     strength_scale : {"mass", "absolute"}, default="mass"
@@ -143,6 +147,7 @@ class MGGM(BaseViewsModel):
         n_components: int = 10,
         n_feature_topics: int | dict[str, int] = 20,
         *,
+        feature_topics_init: Literal["topics", "random"] = "topics",
         strength: float = 2.0,
         strength_scale: str = "mass",
         n_neighbors: int = 5,
@@ -186,6 +191,7 @@ class MGGM(BaseViewsModel):
             verbose=verbose,
         )
         self.n_feature_topics = n_feature_topics
+        self.feature_topics_init = feature_topics_init
         self.strength = strength
         self.strength_scale = strength_scale
         self.n_neighbors = n_neighbors
@@ -199,7 +205,7 @@ class MGGM(BaseViewsModel):
         super()._check_parameters()
         check_strength(self.strength, self.strength_scale)
         check_neighbors(self.n_neighbors, self.neighbor_metric)
-        check_feature_topics(self.n_feature_topics)
+        check_feature_topics(self.n_feature_topics, self.feature_topics_init)
         if not isinstance(self.graphs, Mapping | None):
             raise ValueError(
                 "graphs must be a dict of matrices by the names of the views, or None; got "
@@ -245,12 +251,13 @@ class MGGM(BaseViewsModel):
     def _starts(
         self, data: Prepared, views: Views, rng: np.random.Generator
     ) -> Sequence[NamedStart]:
-        if isinstance(self.init, str) and self.init == "ltm":
-            return [("ltm", lambda: self._ltm_start(data, rng))]
+        if isinstance(self.init, str) and self.init in ("ltm", "ltm_mixtures"):
+            name = self.init
+            return [(name, lambda: self._ltm_start(name, data, rng))]
         return super()._starts(data, views, rng)
 
-    def _ltm_start(self, data: Prepared, rng: np.random.Generator) -> Start:
-        """Start from the clusters of ConcatLTM, on views multiplied by their weights."""
+    def _ltm_start(self, name: str, data: Prepared, rng: np.random.Generator) -> Start:
+        """Start from clusters or mixtures of ConcatLTM, on views multiplied by their weights."""
         views = zip(data.names, data.matrices, data.weights, strict=True)
         together = Views({n: w * m for n, m, w in views}, present=data.present).concat()
         ltm = LTM(
@@ -267,10 +274,14 @@ class MGGM(BaseViewsModel):
             random_state=rng,
             n_jobs=self.n_jobs,
         ).fit(together, labels=data.labels)
-        return label_start("ltm", ltm.labels_, self.n_components, data)
+        if name == "ltm_mixtures":
+            return mixture_start(name, ltm.doc_topic_, data)
+        return label_start(name, ltm.labels_, self.n_components, data)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        topics = factored_topics(start, self.n_feature_topics, data, rng)  # (1)
+        topics = factored_topics(
+            start, self.n_feature_topics, data, rng, self.feature_topics_init
+        )  # (1)
         return one_mixture(data, topics, start)
 
     def _finish(self, problem: Problem, data: Prepared) -> Problem:
