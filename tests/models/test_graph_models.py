@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coview import LTM, MGGM, MVPLSA, PLSA, DataWarning
+from coview import LTM, MGGM, MVPLSA, PLSA, DataWarning, Views
 from coview.datasets import make_views
 from coview.em.penalties import graph_smoothness as smoothness
+from tests.reference import ltm
 
 FIXED = {"tol": 0.0, "max_iter": 10, "dtype": "float64", "random_state": 0, "assign": "argmax"}
 
@@ -267,3 +268,36 @@ def test_a_fitted_model_can_be_the_start(views):
         MGGM(3, init=LTM(3, random_state=0).fit(views.concat())).fit(views)
     with pytest.raises(ValueError, match="has 3 topics; n_components is 4"):
         LinkPLSA(4, init=first).fit(views)
+
+
+@pytest.mark.parametrize("lacking", [False, True])
+def test_neighbors_by_euclidean_distance_are_those_of_the_naive_loops(views, lacking):
+    some = views.select("view_0")
+    present = np.ones((len(some), 1), bool)
+    if lacking:
+        present[3::7] = False
+    counts = some.matrices["view_0"].toarray() * present
+    graph = ltm.knn_graph(counts, 4, present[:, 0])
+    options = {"random_state": 0, "init": "random", "max_iter": 5, "tol": 0.0, "dtype": "float64"}
+    data = Views({"view_0": counts}, present=present)
+    found = LTM(3, n_neighbors=4, neighbor_metric="euclidean", **options).fit(data)
+    given = LTM(3, graph=graph, **options).fit(data)
+    usual = LTM(3, n_neighbors=4, **options).fit(data)
+    np.testing.assert_allclose(found.doc_topic_, given.doc_topic_, atol=1e-9)
+    assert np.abs(found.doc_topic_ - usual.doc_topic_).max() > 1e-3  # sparse: by tf-idf
+
+
+def test_each_view_of_mggm_has_neighbors_by_the_metric_asked_for(views):
+    graphs = {n: ltm.knn_graph(m.toarray(), 5) for n, m in views.matrices.items()}
+    options = {"random_state": 0, "init": "random", "max_iter": 5, "tol": 0.0, "dtype": "float64"}
+    found = MGGM(3, 4, neighbor_metric="euclidean", **options).fit(views)
+    given = MGGM(3, 4, graphs=graphs, **options).fit(views)
+    np.testing.assert_allclose(found.doc_topic_, given.doc_topic_, atol=1e-9)
+    assert found.graph_weights_ == pytest.approx(given.graph_weights_)
+
+
+@pytest.mark.parametrize("model", [LTM(3), MGGM(3)])
+def test_an_unknown_metric_of_neighbors_is_named(views, model):
+    data = views.select("view_0")
+    with pytest.raises(ValueError, match="neighbor_metric must be one of 'auto', 'euclidean'"):
+        model.set_params(neighbor_metric="manhattan").fit(data)

@@ -166,3 +166,38 @@ def test_labels_mean_nothing_to_the_voters(views):
     model = VotedPLSA(3, init="naive_bayes", random_state=0).fit(views, labels=labels)
     usual = VotedPLSA(3, random_state=0).fit(views, labels=labels)
     assert_same_vote(model, usual)
+
+
+def test_latent_dirichlet_allocation_can_vote():
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    views = make_views(80, 3, [40, 30, 20], missing=0.1, random_state=3)
+    lda = LatentDirichletAllocation(3, max_iter=20)
+    model = VotedPLSA(3, voter=lda, random_state=5, dtype="float64").fit(views)
+    votes = np.full((80, 3), -1)
+    for v, matrix in enumerate(views.matrices.values()):
+        has = np.flatnonzero(views.present[:, v])
+        alone = LatentDirichletAllocation(3, max_iter=20, random_state=5).fit(matrix[has])
+        for d, shares in zip(has, alone.transform(matrix[has]), strict=True):
+            votes[d, v] = max(range(3), key=lambda k: shares[k])
+    chosen = signatures(votes, 3, "greedy")
+    assert model.signatures_ == [pattern for pattern, _ in chosen]
+    np.testing.assert_array_equal(model.preassigned_, preassign(votes, chosen))
+    again = VotedPLSA(3, voter=lda, random_state=5, dtype="float64").fit(views)
+    np.testing.assert_array_equal(again.doc_topic_, model.doc_topic_)
+
+
+def test_priors_hold_in_both_stages():
+    views = make_views(80, 3, [40, 30, 20], random_state=3)
+    model = VotedPLSA(3, doc_topic_prior=1.2, topic_word_prior=1.1, random_state=0).fit(views)
+    for voter in model.voters_.values():
+        assert (voter.doc_topic_prior, voter.topic_word_prior) == (1.2, 1.1)
+    assert model.trace_.log_prior is not None
+
+
+def test_a_transformer_that_gives_no_shares_is_refused():
+    from sklearn.decomposition import TruncatedSVD
+
+    views = make_views(40, 3, [40, 30], random_state=3)
+    with pytest.raises(ValueError, match=r"transform of the voter TruncatedSVD.*view 'view_0'"):
+        VotedPLSA(3, voter=TruncatedSVD(3), random_state=0).fit(views)

@@ -131,11 +131,11 @@ def factored_emissions(
     n_feature_topics: Sequence[int],
     rng: np.random.Generator,
     dtype: Any,
+    how: str = "topics",
 ) -> list[FactoredTopics]:
     """Return FactoredTopics of each view, from its p(w|z) and its number of feature topics."""
-    factors = (
-        split_into_feature_topics(*v, rng) for v in zip(p_w_z, n_feature_topics, strict=True)
-    )
+    make = {"topics": split_into_feature_topics, "random": random_feature_topics}[how]
+    factors = (make(*v, rng) for v in zip(p_w_z, n_feature_topics, strict=True))
     return [FactoredTopics.from_rows(p_y_z, p_w_y, dtype) for p_y_z, p_w_y in factors]
 
 
@@ -149,6 +149,25 @@ def step_together(
     whole = Topics(by_term, emissions[0].n_topics).m_step(np.concatenate(grads), pseudo)
     ends = np.cumsum([len(e.by_term) for e in emissions])[:-1]
     return tuple(Topics(part, whole.n_topics) for part in np.split(whole.by_term, ends))
+
+
+def random_feature_topics(
+    p_w_z: np.ndarray, n_feature_topics: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return factors at random, as Zhuang et al. (2012) and Wang et al. (2017) begin.
+
+    Of the topics p(w|z) (topics, terms) only the zeros matter: terms that never occur.
+
+    Returns
+    -------
+    p_y_z : ndarray of shape (topics, feature topics)
+    p_w_y : ndarray of shape (feature topics, terms)
+    """
+    p_y_z = 1 - rng.random((len(p_w_z), n_feature_topics))  # in (0, 1]: EM keeps a zero
+    p_w_y = (1 - rng.random((n_feature_topics, p_w_z.shape[1]))) * (p_w_z > 0).any(axis=0)
+    mass = p_w_y.sum(axis=1, keepdims=True)  # 0 in a view without counts
+    p_w_y = np.divide(p_w_y, mass, out=p_w_y, where=mass > 0)
+    return p_y_z / p_y_z.sum(axis=1, keepdims=True), p_w_y
 
 
 def split_into_feature_topics(

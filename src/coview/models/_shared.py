@@ -93,18 +93,19 @@ def pair_strengths(strength: Any, names: Sequence[str]) -> tuple[float, np.ndarr
 # -- feature topics --------------------------------------------------------------------------------
 
 
-def check_feature_topics(numbers: Any) -> None:
-    """Check `n_feature_topics`: a number, or one by view."""
+def check_feature_topics(numbers: Any, init: Any) -> None:
+    """Check `n_feature_topics`, a number or one by view, and where they begin."""
+    check_choice("feature_topics_init", init, ["topics", "random"])
     for number in numbers.values() if isinstance(numbers, Mapping) else [numbers]:
         check_int("n_feature_topics", number, 1)
 
 
 def factored_topics(
-    start: Start, n_feature_topics: Any, data: Prepared, rng: np.random.Generator
+    start: Start, n_feature_topics: Any, data: Prepared, rng: np.random.Generator, init: str
 ) -> list[FactoredTopics]:
-    """Return topics p(w|z,v) = sum_y p(w|y,v) p(y|z,v) that are close to those of a start."""
+    """Return topics p(w|z,v) = sum_y p(w|y,v) p(y|z,v), close to those of a start or random."""
     numbers = by_view("n_feature_topics", n_feature_topics, data.names)
-    return factored_emissions(start.p_w_z, numbers, rng, data.dtype)
+    return factored_emissions(start.p_w_z, numbers, rng, data.dtype, init)
 
 
 def factor_attributes(problem: Problem, data: Prepared) -> dict[str, Any]:
@@ -121,12 +122,19 @@ def factor_attributes(problem: Problem, data: Prepared) -> dict[str, Any]:
 # -- graphs ----------------------------------------------------------------------------------------
 
 
-def neighbor_graph(data: Prepared, v: int, n_neighbors: int) -> sp.csr_array:
+def check_neighbors(n_neighbors: Any, metric: Any) -> None:
+    """Check the parameters of graphs of nearest neighbors."""
+    check_int("n_neighbors", n_neighbors, 1)
+    check_choice("neighbor_metric", metric, ["auto", "euclidean", "tfidf"])
+
+
+def neighbor_graph(data: Prepared, v: int, n_neighbors: int, metric: str) -> sp.csr_array:
     """Return the graph of nearest neighbors in one view: Eq. 5 of Wang et al. (2017)."""
     matrix = data.matrices[v]
     # the papers' Euclidean distance suits measurements; between sparse counts it mostly tells
     # short documents from long ones
-    features = matrix if is_dense(matrix) else concatenated_tfidf([matrix])
+    euclidean = is_dense(matrix) if metric == "auto" else metric == "euclidean"
+    features = matrix if euclidean else concatenated_tfidf([matrix])
     return knn_graph(features, n_neighbors, present=data.present[:, v])
 
 

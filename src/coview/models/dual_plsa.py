@@ -24,7 +24,7 @@ In the code: (3), (4) are `em.emissions.FactoredTopics.m_step`; (5) is
 `em.penalties.base.Penalty.m_step`.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,7 +32,12 @@ from coview.base import BaseViewsModel
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
-from coview.models._shared import factor_attributes, factored_topics, one_mixture
+from coview.models._shared import (
+    check_feature_topics,
+    factor_attributes,
+    factored_topics,
+    one_mixture,
+)
 from coview.params import check_int
 
 
@@ -43,6 +48,9 @@ class DualPLSA(BaseViewsModel):
     ----------
     n_feature_topics : int, default=20
         Feature topics, of which the topics are mixtures.
+    feature_topics_init : {"topics", "random"}, default="topics"
+        Where feature topics begin: close to the topics of the start, or at random as in the
+        papers, so that only the mixtures of the start matter.
     %(common_parameters)s
 
     Attributes
@@ -78,6 +86,7 @@ class DualPLSA(BaseViewsModel):
         n_components: int = 10,
         n_feature_topics: int = 20,
         *,
+        feature_topics_init: Literal["topics", "random"] = "topics",
         init: Any = "auto",
         n_init: int = 1,
         max_iter: int = 200,
@@ -113,13 +122,15 @@ class DualPLSA(BaseViewsModel):
             verbose=verbose,
         )
         self.n_feature_topics = n_feature_topics
+        self.feature_topics_init = feature_topics_init
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_int("n_feature_topics", self.n_feature_topics, 1)
+        check_feature_topics(self.n_feature_topics, self.feature_topics_init)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        topics = factored_topics(start, self.n_feature_topics, data, rng)
+        topics = factored_topics(start, self.n_feature_topics, data, rng, self.feature_topics_init)
         return one_mixture(data, topics, start)
 
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:

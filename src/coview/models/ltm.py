@@ -43,13 +43,14 @@ from coview.em.problem import Problem
 from coview.em.starts import Start
 from coview.graphs.adjacency import check_graph
 from coview.models._shared import (
+    check_neighbors,
     check_strength,
     free_topics,
     graph_strength,
     neighbor_graph,
     one_mixture,
 )
-from coview.params import check_choice, check_int
+from coview.params import check_choice
 from coview.runners.threads import effective_threads
 from coview.views.container import Views
 
@@ -65,8 +66,10 @@ class LTM(BaseViewsModel):
         "mass": at 1.0 the neighbors of an average document together weigh as much as its weighted
         tokens, so the scale of the counts does not matter; "absolute": the papers' lambda.
     n_neighbors : int, default=5
-        Nearest neighbors of each document in the graph: by Euclidean distance in dense views, by
-        the cosine of tf-idf weights in sparse ones.
+        Nearest neighbors of each document in the graph.
+    neighbor_metric : {"auto", "euclidean", "tfidf"}, default="auto"
+        How they are found: by the Euclidean distance of counts, as in the paper, or by the cosine
+        of tf-idf weights. "auto": the former in dense views, the latter in sparse ones.
     graph : sparse matrix of shape (documents, documents) or None, default=None
         A graph of your own (citations, links) instead of nearest neighbors.
     step : {"paper", "safe"}, default="paper"
@@ -109,6 +112,7 @@ class LTM(BaseViewsModel):
         strength: float = 2.0,
         strength_scale: str = "mass",
         n_neighbors: int = 5,
+        neighbor_metric: Literal["auto", "euclidean", "tfidf"] = "auto",
         graph: Any = None,
         step: Literal["paper", "safe"] = "paper",
         init: Any = "auto",
@@ -148,13 +152,14 @@ class LTM(BaseViewsModel):
         self.strength = strength
         self.strength_scale = strength_scale
         self.n_neighbors = n_neighbors
+        self.neighbor_metric = neighbor_metric
         self.graph = graph
         self.step = step
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_strength(self.strength, self.strength_scale)
-        check_int("n_neighbors", self.n_neighbors, 1)
+        check_neighbors(self.n_neighbors, self.neighbor_metric)
         check_choice("step", self.step, ["paper", "safe"])
 
     def _prepare_training(
@@ -162,7 +167,7 @@ class LTM(BaseViewsModel):
     ) -> tuple[Prepared, dict[str, Any]]:
         data, learned = super()._prepare_training(views, labels, rng)
         if self.graph is None:
-            graph = neighbor_graph(data, 0, self.n_neighbors)
+            graph = neighbor_graph(data, 0, self.n_neighbors, self.neighbor_metric)
         else:
             graph = check_graph(self.graph, data.n_docs)
         strength = graph_strength(self.strength, self.strength_scale, data, [graph])

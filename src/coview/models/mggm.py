@@ -28,7 +28,8 @@ The smallest trace takes the largest weight, whatever the reason: the graph of a
 documents have, or one that joins equal documents only, has a trace near 0 and takes all weight
 without smoothing anything. `fit` warns of that.
 
-The paper starts from ConcatLTM, which is `init="ltm"` here; the default tries several starts.
+The paper starts from ConcatLTM, which is `init="ltm"` (its clusters, smoothed) or "ltm_mixtures"
+here, with feature topics at random (`feature_topics_init`); the default tries several starts.
 Labels follow from k-means on the mixtures. Start, read-out of labels and stopping decide most of
 the result.
 
@@ -49,10 +50,11 @@ from coview.base import BaseViewsModel
 from coview.em.penalties.graph_smoothness import GraphSmoothness
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
-from coview.em.starts import NamedStart, Start, label_start
+from coview.em.starts import NamedStart, Start, label_start, mixture_start
 from coview.graphs.adjacency import check_graph
 from coview.models._shared import (
     check_feature_topics,
+    check_neighbors,
     check_strength,
     factor_attributes,
     factored_topics,
@@ -61,7 +63,7 @@ from coview.models._shared import (
     one_mixture,
 )
 from coview.models.ltm import LTM
-from coview.params import check_choice, check_int, check_real
+from coview.params import check_choice, check_real
 from coview.runners.threads import effective_threads
 from coview.views.checks import DataWarning
 from coview.views.container import Views
@@ -75,20 +77,25 @@ class MGGM(BaseViewsModel):
     """Clusters shared by several views, smoothed over a learned mix of the views' graphs.
 
     Besides the starts of every model, `init="ltm"` starts from the clusters of ConcatLTM, as the
-    paper does.
+    paper does, and `init="ltm_mixtures"` from its mixtures.
 
     Parameters
     ----------
     n_feature_topics : int or dict of int, default=20
         Feature topics of each view.
+    feature_topics_init : {"topics", "random"}, default="topics"
+        Where feature topics begin: close to the topics of the start, or at random as in the
+        papers, so that only the mixtures of the start matter.
     strength : float, default=2.0
         Weight of the graph.
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": at 1.0 the neighbors of an average document together weigh as much as its weighted
         tokens, so the scale of the counts does not matter; "absolute": the papers' lambda.
     n_neighbors : int, default=5
-        Nearest neighbors of each document in the graph: by Euclidean distance in dense views, by
-        the cosine of tf-idf weights in sparse ones.
+        Nearest neighbors of each document in the graph.
+    neighbor_metric : {"auto", "euclidean", "tfidf"}, default="auto"
+        How they are found: by the Euclidean distance of counts, as in the paper, or by the cosine
+        of tf-idf weights. "auto": the former in dense views, the latter in sparse ones.
     graphs : dict of sparse matrices of shape (documents, documents) or None, default=None
         Graphs of your own for some or all views, by name; a name that is no view adds a graph.
         Views without one get nearest neighbors.
@@ -140,9 +147,11 @@ class MGGM(BaseViewsModel):
         n_components: int = 10,
         n_feature_topics: int | dict[str, int] = 20,
         *,
+        feature_topics_init: Literal["topics", "random"] = "topics",
         strength: float = 2.0,
         strength_scale: str = "mass",
         n_neighbors: int = 5,
+        neighbor_metric: Literal["auto", "euclidean", "tfidf"] = "auto",
         graphs: Any = None,
         exponent: float = 0.95,
         normalize_graph_weights: bool = False,
@@ -182,9 +191,11 @@ class MGGM(BaseViewsModel):
             verbose=verbose,
         )
         self.n_feature_topics = n_feature_topics
+        self.feature_topics_init = feature_topics_init
         self.strength = strength
         self.strength_scale = strength_scale
         self.n_neighbors = n_neighbors
+        self.neighbor_metric = neighbor_metric
         self.graphs = graphs
         self.exponent = exponent
         self.normalize_graph_weights = normalize_graph_weights
@@ -193,8 +204,8 @@ class MGGM(BaseViewsModel):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_strength(self.strength, self.strength_scale)
-        check_int("n_neighbors", self.n_neighbors, 1)
-        check_feature_topics(self.n_feature_topics)
+        check_neighbors(self.n_neighbors, self.neighbor_metric)
+        check_feature_topics(self.n_feature_topics, self.feature_topics_init)
         if not isinstance(self.graphs, Mapping | None):
             raise ValueError(
                 "graphs must be a dict of matrices by the names of the views, or None; got "
@@ -226,7 +237,7 @@ class MGGM(BaseViewsModel):
         """Return the graph of each view, given or of nearest neighbors, and any others given."""
         given = {n: check_graph(g, data.n_docs, n) for n, g in (self.graphs or {}).items()}
         own = {
-            n: given.pop(n) if n in given else neighbor_graph(data, v, self.n_neighbors)
+            n: given.pop(n) if n in given else self._neighbors(data, v)
             for v, n in enumerate(data.names)
             if n in given or data.matrices[v].nnz  # without counts there are no neighbors
         }
@@ -234,15 +245,19 @@ class MGGM(BaseViewsModel):
         joining = {n: graph for n, graph in (own | given).items() if graph.nnz}
         return joining or own
 
+    def _neighbors(self, data: Prepared, v: int) -> sp.csr_array:
+        return neighbor_graph(data, v, self.n_neighbors, self.neighbor_metric)
+
     def _starts(
         self, data: Prepared, views: Views, rng: np.random.Generator
     ) -> Sequence[NamedStart]:
-        if isinstance(self.init, str) and self.init == "ltm":
-            return [("ltm", lambda: self._ltm_start(data, rng))]
+        if isinstance(self.init, str) and self.init in ("ltm", "ltm_mixtures"):
+            name = self.init
+            return [(name, lambda: self._ltm_start(name, data, rng))]
         return super()._starts(data, views, rng)
 
-    def _ltm_start(self, data: Prepared, rng: np.random.Generator) -> Start:
-        """Start from the clusters of ConcatLTM, on views multiplied by their weights."""
+    def _ltm_start(self, name: str, data: Prepared, rng: np.random.Generator) -> Start:
+        """Start from clusters or mixtures of ConcatLTM, on views multiplied by their weights."""
         views = zip(data.names, data.matrices, data.weights, strict=True)
         together = Views({n: w * m for n, m, w in views}, present=data.present).concat()
         ltm = LTM(
@@ -250,6 +265,7 @@ class MGGM(BaseViewsModel):
             strength=self.strength,
             strength_scale=self.strength_scale,
             n_neighbors=self.n_neighbors,
+            neighbor_metric=self.neighbor_metric,
             # clusters of k-means would not have the numbers of the labels
             init="kmeans" if data.labels is None else "naive_bayes",
             max_iter=30,  # as many as Cai et al. give each of their restarts
@@ -258,10 +274,14 @@ class MGGM(BaseViewsModel):
             random_state=rng,
             n_jobs=self.n_jobs,
         ).fit(together, labels=data.labels)
-        return label_start("ltm", ltm.labels_, self.n_components, data)
+        if name == "ltm_mixtures":
+            return mixture_start(name, ltm.doc_topic_, data)
+        return label_start(name, ltm.labels_, self.n_components, data)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        topics = factored_topics(start, self.n_feature_topics, data, rng)  # (1)
+        topics = factored_topics(
+            start, self.n_feature_topics, data, rng, self.feature_topics_init
+        )  # (1)
         return one_mixture(data, topics, start)
 
     def _finish(self, problem: Problem, data: Prepared) -> Problem:

@@ -26,7 +26,7 @@ In the code: (15), (16) are `em.emissions.FactoredTopics.m_step`; (17) is the on
 in `_problem`, and `em.penalties.base.Penalty.m_step`; (18) is `assign="argmax"`, in every model.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -49,6 +49,9 @@ class MVPLSA(BaseViewsModel):
     ----------
     n_feature_topics : int or dict of int, default=20
         Feature topics of each view.
+    feature_topics_init : {"topics", "random"}, default="topics"
+        Where feature topics begin: close to the topics of the start, or at random as in the
+        papers, so that only the mixtures of the start matter.
     %(common_parameters)s
 
     Attributes
@@ -84,6 +87,7 @@ class MVPLSA(BaseViewsModel):
         n_components: int = 10,
         n_feature_topics: int | dict[str, int] = 20,
         *,
+        feature_topics_init: Literal["topics", "random"] = "topics",
         init: Any = "auto",
         n_init: int = 1,
         max_iter: int = 200,
@@ -119,13 +123,16 @@ class MVPLSA(BaseViewsModel):
             verbose=verbose,
         )
         self.n_feature_topics = n_feature_topics
+        self.feature_topics_init = feature_topics_init
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_feature_topics(self.n_feature_topics)
+        check_feature_topics(self.n_feature_topics, self.feature_topics_init)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        topics = factored_topics(start, self.n_feature_topics, data, rng)  # (3)
+        topics = factored_topics(
+            start, self.n_feature_topics, data, rng, self.feature_topics_init
+        )  # (3)
         return one_mixture(data, topics, start)  # one p(z|d) for all views: (17)
 
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:

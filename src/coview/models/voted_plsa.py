@@ -19,6 +19,10 @@ which never lowers the likelihood. p(w|c) starts from the words of the documents
 a cluster without documents starts from the perturbed corpus distribution. The paper numbers no
 equations.
 
+The paper notes that any mixture model may take the place of PLSA, such as LDA. In stage one that is
+`voter`. In both stages `doc_topic_prior` and `topic_word_prior` make PLSA the LDA with these
+priors, estimated by maximum a posteriori.
+
 In the code: `_vote` is stage one, `signatures` and `preassign` are the rule; stage two is the EM of
 all models with the pre-assigned documents as pins. The concatenated p(w|c) is kept by view: its
 share p(v|c) in `view_shares_` and p(w|c,v) in `components_`.
@@ -53,7 +57,8 @@ class VotedPLSA(BaseViewsModel):
     n_components : int, default=10
         Topics of each view, and clusters of documents.
     voter : estimator or None, default=None
-        The estimator that clusters each view, with `fit` and `predict_proba` for sparse matrices.
+        The estimator that clusters each view, with `fit` and `predict_proba` for sparse matrices,
+        or with `transform` to shares of topics, as scikit-learn's LatentDirichletAllocation.
         None: a PLSA with this model's parameters. Where its `random_state` is None, it gets the
         seed of the fit.
     signatures : {"greedy", "frequent"}, default="greedy"
@@ -136,8 +141,8 @@ class VotedPLSA(BaseViewsModel):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("signatures", self.signatures, ["greedy", "frequent"])
-        if self.voter is not None and not hasattr(self.voter, "predict_proba"):
-            raise ValueError(f"voter must have predict_proba; got {self.voter!r}.")
+        if self.voter is not None and not _votes_by(self.voter):
+            raise ValueError(f"voter must have predict_proba or transform; got {self.voter!r}.")
 
     def _prepare_training(
         self, views: Views, labels: Any, rng: np.random.Generator
@@ -171,7 +176,7 @@ class VotedPLSA(BaseViewsModel):
             voter = voters[name] = self._voter(seed).fit(matrix[rows])
             # the mixtures of the fit, where the voter keeps them; otherwise it sees them once more
             fitted = hasattr(voter, "doc_topic_")
-            shares = voter.doc_topic_ if fitted else voter.predict_proba(matrix[rows])
+            shares = voter.doc_topic_ if fitted else _shares(voter, matrix[rows], name)
             votes[rows, column] = shares.argmax(axis=1)
         return votes, voters
 
@@ -228,6 +233,27 @@ def _seeded(estimator: Any, seed: int) -> Any:
         if name.split("__")[-1] == "random_state" and value is None
     }
     return estimator.set_params(**free)
+
+
+def _votes_by(voter: Any) -> str | None:
+    """Return the method of an estimator that gives shares of topics, None if there is none."""
+    return next((m for m in ("predict_proba", "transform") if hasattr(voter, m)), None)
+
+
+def _shares(voter: Any, matrix: Any, view: str) -> np.ndarray:
+    """Return the share of each topic in each document of a view, by a fitted estimator."""
+    method = _votes_by(voter)
+    assert method is not None
+    shares = np.asarray(getattr(voter, method)(matrix))
+    expected = shares.ndim == 2 and len(shares) == matrix.shape[0]
+    if not expected or not np.isfinite(shares).all() or (shares < 0).any():
+        raise ValueError(
+            f"{method} of the voter {voter!r} must return shares of topics for the "
+            f"{matrix.shape[0]:,} documents of view {view!r}, finite and not negative; found "
+            f"an array of shape {shares.shape}"
+            + (f" with values from {shares.min():.3g}." if expected else ".")
+        )
+    return shares
 
 
 def votes_needed(n_views: int) -> int:
