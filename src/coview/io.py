@@ -192,9 +192,10 @@ class _Packer:
             return self._model(value)
         raise _NotData(type(value).__name__)
 
-    def _items(self, value: dict) -> list[tuple[str, Any]]:
-        if not all(isinstance(key, str) for key in value):
-            raise _NotData("a dict whose keys are not texts")
+    def _items(self, value: dict) -> list[tuple[str | int, Any]]:
+        # numbers of topics in `seeds`; True is no number here
+        if not all(isinstance(key, str) or type(key) is int for key in value):
+            raise _NotData("a dict whose keys are not texts or numbers")
         return list(value.items())
 
     def _array(self, array: np.ndarray) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """New documents: align them with a fitted model, fold them in, and give them topics."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,7 +65,8 @@ class NewDocumentsMixin(TransformerMixin):
     _n_features_out: int
     topic_centers_: np.ndarray
     assign: str
-    _consensus: Callable[..., np.ndarray]
+    doc_topic_: np.ndarray
+    labels_: np.ndarray
 
     def read(self, raw: Mapping[str, Any]) -> Views:
         """Read raw documents (texts, lists of tokens, pictures) as views of this model.
@@ -145,11 +146,33 @@ class NewDocumentsMixin(TransformerMixin):
         by_view = {n: mixtures[slot] for n, slot in zip(data.names, problem.slots, strict=True)}
         return FoldedIn(doc_topic, by_view, self._assign(doc_topic), data.empty)
 
+    def _consensus(
+        self, mixtures: Sequence[np.ndarray], slots: Sequence[int], data: Prepared
+    ) -> np.ndarray:
+        """Return one mixture for each document: the weighted mean over the views it has."""
+        if len(mixtures) == 1:
+            return mixtures[0]
+        weights = data.present * np.array(data.weights)
+        weights[weights.sum(axis=1) == 0] = 1
+        by_slot = zip(slots, weights.T, strict=True)
+        mean = sum(weight[:, None] * mixtures[slot] for slot, weight in by_slot)
+        return (mean / mean.sum(axis=1, keepdims=True)).astype(data.dtype)
+
     def _assign(self, doc_topic: np.ndarray) -> np.ndarray:
         """Return the topic of each document from its mixture."""
         if self.assign == "kmeans":
             return nearest_center(doc_topic, self.topic_centers_)
         return doc_topic.argmax(axis=1)
+
+    def _label(self, data: Prepared, seed: int) -> None:
+        """Set `labels_`, and `topic_centers_` where labels follow from k-means."""
+        self.__dict__.pop("topic_centers_", None)  # of an earlier fit
+        if self.assign == "kmeans":
+            self.topic_centers_ = topic_centers(self.doc_topic_, seed)
+        labels = self._assign(self.doc_topic_)
+        if data.labels is not None:
+            labels = np.where(data.labels >= 0, data.labels, labels)
+        self.labels_ = labels
 
     def as_views(self, X: Any) -> Views:
         """Return documents as views of this model: in its order, with its columns.

@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.em.penalties.base import Penalty
+from coview.em.seeds import Seeds
 from coview.em.simplex import padded
 from coview.memory import check_memory
 from coview.params import check_choice, check_real
@@ -36,6 +37,7 @@ class Prepared:
     labels: np.ndarray | None = None  # (documents,) the topics of pinned documents, -1 elsewhere
     blocks: tuple[Block, ...] = ()
     penalty: Penalty = field(default_factory=Penalty)  # made once a fit, where it couples documents
+    seeds: Seeds | None = None  # pseudo-counts of the topics' words, by view
 
     @property
     def n_docs(self) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 from coview.em.emissions import Emission
 from coview.em.penalties.base import Penalty
 from coview.em.prepared import Block, Prepared
+from coview.em.seeds import Seeds
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Problem:
     carried_penalty : float or None
         After a step that refreshed the penalty's own parameters: the penalty of the new mixtures
         under the old ones, with which the objective before the step can be compared.
+    seeds : tuple of ViewSeeds or None
+        Pseudo-counts of the topics' words, one for each view.
     """
 
     blocks: tuple[Block, ...] = field(repr=False)
@@ -51,6 +54,7 @@ class Problem:
     pinned: np.ndarray | None = field(default=None, repr=False)
     concatenated: bool = False
     carried_penalty: float | None = None
+    seeds: Seeds | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -73,6 +77,7 @@ class Problem:
             penalty=data.penalty if penalty is None else penalty,
             pinned=data.pinned,
             concatenated=concatenated,
+            seeds=data.seeds,
         )
 
     @property

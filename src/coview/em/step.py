@@ -25,6 +25,7 @@ from coview.em.emissions import Emission, step_together
 from coview.em.penalties.base import Penalty
 from coview.em.prepared import Block, Rows
 from coview.em.problem import Problem
+from coview.em.seeds import log_prior
 from coview.em.simplex import limits
 
 Update = Literal["both", "emissions", "thetas", "nothing"]
@@ -42,17 +43,18 @@ class Values:
     n_floored: int  # observed words whose p(w|d) was raised to the floor
     carried_penalty: float | None = None  # under the penalty's parameters before their refresh
     roughness: float | None = None  # over the edges of a graph, where there is one
+    seed_term: float = 0.0  # weighted log prior of the topics, where they have seeds
 
     @property
     def objective(self) -> float:
-        """Log-likelihood minus penalty."""
-        return float(self.log_likelihoods.sum() - self.penalty)
+        """Log-likelihood, and log prior of seeds, minus penalty."""
+        return float(self.log_likelihoods.sum() + self.seed_term - self.penalty)
 
     @property
     def carried_objective(self) -> float:
         """The objective under the penalty's previous parameters, to compare with the last step."""
         carried = self.penalty if self.carried_penalty is None else self.carried_penalty
-        return float(self.log_likelihoods.sum() - carried)
+        return float(self.log_likelihoods.sum() + self.seed_term - carried)
 
     def __add__(self, other: "Values") -> "Values":
         return Values(
@@ -84,6 +86,8 @@ def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -
     values = replace(values, carried_penalty=problem.carried_penalty)
     if not problem.penalty.row_local:  # otherwise the blocks have summed it
         values = _with_penalty(values, problem)
+    if problem.seeds is not None:
+        values = replace(values, seed_term=_seed_term(problem))
     after = problem
     if ratios is not None:
         after = replace(after, emissions=_move_emissions(problem, ratios, map_in_order))
@@ -99,6 +103,11 @@ def _with_penalty(values: Values, problem: Problem) -> Values:
     penalty = problem.penalty.value(problem.mixtures, problem.present)
     roughness = problem.penalty.kl_roughness(problem.mixtures)
     return replace(values, penalty=penalty, roughness=roughness)
+
+
+def _seed_term(problem: Problem) -> float:
+    assert problem.seeds is not None
+    return log_prior(problem.seeds, problem.weights, [e.by_term for e in problem.emissions])
 
 
 def _refreshed(problem: Problem) -> Problem:
@@ -194,6 +203,9 @@ def _move_emissions(
     tasks = [(v, *ends) for v, grad in enumerate(grads) for ends in _term_ranges(len(grad))]
     for _ in map_in_order(partial(_add_gradient, problem, ratios, grads), tasks):
         pass
+    if problem.seeds is not None:
+        for seeds, grad, emission in zip(problem.seeds, grads, problem.emissions, strict=True):
+            seeds.add_gradient(grad, emission.by_term)
     if problem.concatenated:
         weighted = [w * g for w, g in zip(problem.weights, grads, strict=True)]
         return step_together(problem.emissions, weighted)

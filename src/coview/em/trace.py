@@ -19,7 +19,7 @@ class Trace:
     Attributes
     ----------
     objective : ndarray of shape (n_iter,)
-        Log-likelihood minus penalty.
+        Log-likelihood minus penalty; with seeds plus `seed_term`.
     log_likelihood : ndarray of shape (n_iter, n_views)
         Weighted log-likelihood of each view.
     penalty : ndarray of shape (n_iter,)
@@ -39,6 +39,8 @@ class Trace:
         How much mixtures differ between neighbors by the symmetric Kullback-Leibler divergence
         (Eq. 3 of Wang et al., 2017), under the current weights of the graphs. Infinite where one of
         two neighbors has a share of 0; only the quadratic one is in the objective, as `penalty`.
+    seed_term : ndarray of shape (n_iter,), or None without seeds
+        Weighted log prior of the topics: sum of s(w,z) log p(w|z) over the seed words.
     """
 
     objective: np.ndarray
@@ -50,6 +52,7 @@ class Trace:
     restarts: np.ndarray = field(default_factory=lambda: np.empty(0))
     candidates: list[tuple[str, float]] = field(default_factory=list)
     roughness: np.ndarray | None = None
+    seed_term: np.ndarray | None = None
 
     @classmethod
     def from_values(
@@ -73,6 +76,7 @@ class Trace:
             restarts=np.array(restarts, dtype=np.float64),
             candidates=list(candidates),
             roughness=_or_none([v.roughness for v in later]),
+            seed_term=_or_none([v.seed_term or None for v in later]),
         )
 
     def __len__(self) -> int:

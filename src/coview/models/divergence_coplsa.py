@@ -99,6 +99,7 @@ class DivergenceCoPLSA(BaseViewsModel):
         strength: float = 1.0,
         strength_scale: str = "mass",
         init: Any = "auto",
+        seeds: Any = None,
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -113,6 +114,7 @@ class DivergenceCoPLSA(BaseViewsModel):
         super().__init__(
             n_components,
             init=init,
+            seeds=seeds,
             n_init=n_init,
             max_iter=max_iter,
             tol=tol,

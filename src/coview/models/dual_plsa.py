@@ -79,6 +79,7 @@ class DualPLSA(BaseViewsModel):
         n_feature_topics: int = 20,
         *,
         init: Any = "auto",
+        seeds: Any = None,
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -93,6 +94,7 @@ class DualPLSA(BaseViewsModel):
         super().__init__(
             n_components,
             init=init,
+            seeds=seeds,
             n_init=n_init,
             max_iter=max_iter,
             tol=tol,

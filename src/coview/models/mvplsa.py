@@ -85,6 +85,7 @@ class MVPLSA(BaseViewsModel):
         n_feature_topics: int | dict[str, int] = 20,
         *,
         init: Any = "auto",
+        seeds: Any = None,
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -99,6 +100,7 @@ class MVPLSA(BaseViewsModel):
         super().__init__(
             n_components,
             init=init,
+            seeds=seeds,
             n_init=n_init,
             max_iter=max_iter,
             tol=tol,
