@@ -85,8 +85,9 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         topics[known] = numbers
         self.estimator_ = clone(self.estimator).set_params(n_components=len(classes))
         names = list(map(str, classes))
-        if self.estimator_.seeds is not None:
-            self.estimator_.set_params(seeds=_by_class_number(self.estimator_.seeds, names))
+        seeds = self.estimator_.get_params(deep=False).get("seeds")
+        if seeds is not None:
+            self.estimator_.set_params(seeds=_by_class_number(seeds, names))
         self.estimator_.fit(X, labels=topics, checkpoint=checkpoint)
         self.estimator_.topic_names_ = names
         self.classes_ = classes

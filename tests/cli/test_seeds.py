@@ -83,3 +83,34 @@ def test_bad_files_are_explained(tmp_path, name, text, message):
 def test_an_unknown_word_ends_the_command_with_its_reason(tmp_path):
     given = ("--seed-words", "sport:en=goaal", "-o", tmp_path / "m.coview")
     assert "has no term 'goaal'" in failing(1, "fit", *NEWS, *given)
+
+
+def test_predicted_topics_have_their_names(seeded, tmp_path):
+    working("predict", seeded, "examples/news.csv", "--id", "id", "-o", tmp_path / "p.csv")
+    lines = (tmp_path / "p.csv").read_text().splitlines()
+    assert lines[0] == "document,topic,probability,name"
+    assert any(",0," in line and line.endswith(",sport") for line in lines)
+
+
+def test_documents_to_label_are_suggested(seeded, tmp_path):
+    from csv import DictReader, DictWriter
+    from pathlib import Path
+
+    with Path("examples/news.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(DictReader(file))
+    labeled = {row["id"] for row in rows[:40]}
+    for row in rows[40:]:
+        row["topic"] = ""
+    with (tmp_path / "some.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    given = (seeded, tmp_path / "some.csv", "--id", "id")
+    found = json.loads(working("suggest", *given, "--label", "topic", "--top", 999, "--json"))
+    assert found
+    assert not labeled & {each["document"] for each in found}
+    assert labeled & {
+        each["document"] for each in json.loads(working("suggest", *given, "--top", 999, "--json"))
+    }
+    assert len(json.loads(working("suggest", *given, "--top", 3, "--json"))) == 3
+    assert all(0 <= each["score"] <= 1 for each in found)
