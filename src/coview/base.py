@@ -314,11 +314,13 @@ class BaseViewsModel(
         if labels is not None:
             labels = check_topic_labels(labels, views.n_docs, self.n_components)
             labels = labels if (labels >= 0).any() else None
-        words, names = number_seeds(self.seeds, self.n_components, self._names_of_init())
-        seeds = find_seeds(find_words(words, views.features, views.widths), data)
-        data = replace(data, weights=tuple(weights.values()), labels=labels, seeds=seeds)
+        data = replace(data, weights=tuple(weights.values()), labels=labels)
         warn_of_empty_pins(data)
         check_fit_memory(data.matrices, self.n_components, self._n_slots(data), data.dtype.itemsize)
+        words, names = number_seeds(self.seeds, self.n_components, self._names_of_init())
+        data = replace(
+            data, seeds=find_seeds(find_words(words, views.features, views.widths), data)
+        )
         learned = {"view_weights_": weights, "scaling_": scaling, "topic_names_": names}
         return data.cut(columns=True), learned
 
