@@ -41,6 +41,7 @@ ALLOWED = {
     # what shows and judges it
     "metrics": {"params"},
     "report": {"models"},
+    "guidance": {"classifier", "models", "params", "report", "views", "wording"},
     "retrieval": {
         *("kernels", "metrics", "models", "params", "reading", "report", "runners", "store"),
         *("views", "wording"),

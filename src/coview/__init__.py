@@ -35,6 +35,7 @@ _HOMES = {
     "to_mudata": "reading.mudata",
     "edge_graph": "graphs.adjacency",
     "top_terms": "report",
+    "suggest_labels": "guidance",
     "baselines": "baselines",
     "compare": "compare",
     "datasets": "datasets",
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from .classifier import TopicClassifier as TopicClassifier
     from .em.checkpoint import Checkpoint as Checkpoint
     from .graphs.adjacency import edge_graph as edge_graph
+    from .guidance import suggest_labels as suggest_labels
     from .io import load as load
     from .models.divergence_coplsa import DivergenceCoPLSA as DivergenceCoPLSA
     from .models.dual_plsa import DualPLSA as DualPLSA

@@ -33,9 +33,11 @@ from coview.em.restarts import (
     one_fit_at_a_time,
     with_callbacks,
 )
+from coview.em.seed_words import TopicNames, check_seeds, find_words, number_seeds
+from coview.em.seeds import find_seeds, seeded_start
 from coview.em.starts import NamedStart, Start, start_from_model, starts_from
 from coview.em.step import Update, Values
-from coview.new_documents import NewDocumentsMixin, check_fold_in, topic_centers
+from coview.new_documents import NewDocumentsMixin, check_fold_in
 from coview.params import (
     check_choice,
     check_dtype,
@@ -77,8 +79,15 @@ class BaseViewsModel(
         "naive_bayes". By name: "random" topics; "kmeans" on tf-idf weighted, length-normalized,
         concatenated views; "spectral" embedding of the neighbor graph of those, "spectral_sum"
         of the sum of the views' graphs (up to 20,000 documents); "consensus" of k-means on each
-        view; "naive_bayes" from the labeled documents. Or given: a fitted model, for its mixtures
-        and topics; mixtures p(z|d); labels, smoothed so that they can still change (-1: unknown).
+        view; "naive_bayes" from the labeled documents; "seeds" from those with seed words. Or
+        given: a fitted model, for its mixtures and topics; mixtures p(z|d); labels, smoothed so
+        that they can still change (-1: unknown).
+    seeds : dict or None, default=None
+        Words for some topics, by view: ``{"sport": {"en": ["goal", "coach"]}}``, or with weights,
+        ``{"goal": 2.0}``. A topic is given by a name, which it keeps, or by its number. In every
+        M-step a word of weight 1 counts as if it occurred in its topic as often again as in all
+        documents: a log prior on p(w|z), which is part of the objective. "auto" starts then
+        number their topics by the seeds.
     n_init : int, default=1
         Runs from different random starts; the one with the best objective is kept.
     max_iter : int, default=200
@@ -161,6 +170,9 @@ class BaseViewsModel(
         The seed, also when `random_state` was None.
     scaling_ : dict of (ndarray, ndarray)
         Smallest value and range of each feature, for the views that are scaled.
+    topic_names_ : list of (str or None)
+        The names of the topics: from `seeds`, or those of the model given as `init`. Assign to it
+        to name topics yourself; a refit that starts from the model keeps them.
     topic_centers_ : ndarray of shape (n_components, n_components)
         The center of each cluster of mixtures; only with `assign="kmeans"`.
     """
@@ -180,6 +192,7 @@ class BaseViewsModel(
         n_components: int = 10,
         *,
         init: Any = "auto",
+        seeds: Any = None,
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -197,6 +210,7 @@ class BaseViewsModel(
     ):
         self.n_components = n_components
         self.init = init
+        self.seeds = seeds
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -292,6 +306,7 @@ class BaseViewsModel(
         check_fold_in(self.fold_in_max_iter, self.fold_in_tol)
         check_choice("scaling", self.scaling, ["auto", None])
         check_choice("assign", self.assign, ["argmax", "kmeans"])
+        check_seeds(self.seeds)
         check_dtype(self.dtype)
         check_n_jobs(self.n_jobs)
 
@@ -327,8 +342,17 @@ class BaseViewsModel(
         data = data.with_prior(self.doc_topic_prior, self.topic_word_prior)
         warn_of_empty_pins(data)
         check_fit_memory(data.matrices, self.n_components, self._n_slots(data), data.dtype.itemsize)
-        learned = {"view_weights_": weights, "scaling_": scaling}
+        words, names = number_seeds(self.seeds, self.n_components, self._names_of_init())
+        data = replace(
+            data, seeds=find_seeds(find_words(words, views.features, views.widths), data)
+        )
+        learned = {"view_weights_": weights, "scaling_": scaling, "topic_names_": names}
         return data.cut(columns=True), learned
+
+    def _names_of_init(self) -> TopicNames:
+        """Return the names of the topics of the model given as init, None for those without."""
+        names = getattr(self.init, "topic_names_", ())
+        return list(names) if len(names) == self.n_components else [None] * self.n_components
 
     def _plan(
         self,
@@ -349,7 +373,7 @@ class BaseViewsModel(
             data=data,
             n_topics=self.n_components,
             starts=lambda rng: self._starts(data, views, rng),
-            problem=lambda start, rng: self._problem(data, start, rng),
+            problem=lambda start, rng: self._problem(data, seeded_start(start, data), rng),
             schedule=self._schedule,
             max_iter=self.max_iter,
             tol=self.tol,
@@ -415,15 +439,6 @@ class BaseViewsModel(
             **self._own_attributes(problem, data),
         }
 
-    def _label(self, data: Prepared, seed: int) -> None:
-        """Set `labels_`, and `topic_centers_` where labels follow from k-means."""
-        self.__dict__.pop("topic_centers_", None)  # of an earlier fit
-        if self.assign == "kmeans":
-            self.topic_centers_ = topic_centers(self.doc_topic_, seed)
-        labels = self._assign(self.doc_topic_)
-        if data.labels is not None:
-            labels = np.where(data.labels >= 0, data.labels, labels)
-        self.labels_ = labels
 
     def fit_predict(self, X: Any, y: Any = None, *, labels: Any = None) -> np.ndarray:
         """Fit the model, and return `labels_`, the topic of each training document."""

@@ -23,7 +23,8 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : model of this package, not fitted
         A model such as ``LinkPLSA(random_state=0)``. `fit` clones it and sets its `n_components`
-        to the number of classes; the one given is not changed.
+        to the number of classes; the one given is not changed. The topics of its `seeds` are
+        classes.
     unlabeled : int or None, default=-1
         Number that stands for an unlabeled document, besides None and NaN. With None every number
         is a class.
@@ -33,7 +34,7 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     estimator_ : model
-        The fitted model; topic k is class ``classes_[k]``.
+        The fitted model; topic k is class ``classes_[k]``, which is also its name.
     labels_ : ndarray of shape (documents,)
         The class of each training document, given or predicted.
     n_features_in_ : int
@@ -73,7 +74,7 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self
         """
         y = _check_targets(y)
-        known = ~_is_unlabeled(y, self.unlabeled)
+        known = ~is_unlabeled(y, self.unlabeled)
         if not known.any():
             raise ValueError(
                 "Input y contains NaN, None or the unlabeled marker only: give the class of at "
@@ -83,7 +84,12 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         topics = np.full(len(y), -1)
         topics[known] = numbers
         self.estimator_ = clone(self.estimator).set_params(n_components=len(classes))
+        names = list(map(str, classes))
+        seeds = self.estimator_.get_params(deep=False).get("seeds")
+        if seeds is not None:
+            self.estimator_.set_params(seeds=_by_class_number(seeds, names))
         self.estimator_.fit(X, labels=topics, checkpoint=checkpoint)
+        self.estimator_.topic_names_ = names
         self.classes_ = classes
         self.labels_ = classes[self.estimator_.labels_]
         self.n_features_in_ = self.estimator_.n_features_in_
@@ -137,6 +143,19 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
+def _by_class_number(seeds: Any, names: list[str]) -> Any:
+    """Return seeds by the number of the class they name."""
+    if not isinstance(seeds, Mapping):
+        return seeds  # the model refuses it
+    unknown = [topic for topic in seeds if isinstance(topic, str) and topic not in names]
+    if unknown:
+        raise ValueError(
+            f"seeds have words for {unknown[0]!r}, which is no class of a labeled document; the "
+            f"classes are {', '.join(names)}. Label a document with it, or leave its seeds out."
+        )
+    return {names.index(t) if isinstance(t, str) else t: words for t, words in seeds.items()}
+
+
 def _check_targets(y: Any) -> np.ndarray:
     """Return y as a one-dimensional array; of objects if it mixes labels and None."""
     if y is None:
@@ -152,7 +171,7 @@ def _check_targets(y: Any) -> np.ndarray:
     return y
 
 
-def _is_unlabeled(y: np.ndarray, marker: int | None) -> np.ndarray:
+def is_unlabeled(y: np.ndarray, marker: int | None) -> np.ndarray:
     """Return which labels are None, NaN or the marker."""
     if y.dtype.kind == "O":
         return np.array([_is_missing(label, marker) for label in y], bool)

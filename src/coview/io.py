@@ -193,9 +193,10 @@ class _Packer:
         raise _NotData(type(value).__name__)
 
     def _items(self, value: dict) -> list[tuple[Any, Any]]:
+        # pairs of views in `strength`, numbers of topics in `seeds`; True is no number here
         keys = [part for key in value for part in (key if isinstance(key, tuple) else (key,))]
-        if not all(isinstance(key, str) for key in keys):
-            raise _NotData("a dict whose keys are not texts")
+        if not all(isinstance(key, str) or type(key) is int for key in keys):
+            raise _NotData("a dict whose keys are not texts or numbers")
         return list(value.items())
 
     def _array(self, array: np.ndarray) -> dict[str, Any]:

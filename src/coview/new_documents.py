@@ -71,6 +71,8 @@ class NewDocumentsMixin(TransformerMixin):
     _n_features_out: int
     topic_centers_: np.ndarray
     assign: str
+    doc_topic_: np.ndarray
+    labels_: np.ndarray
 
     def read(self, raw: Mapping[str, Any]) -> Views:
         """Read raw documents (texts, lists of tokens, pictures) as views of this model.
@@ -172,6 +174,16 @@ class NewDocumentsMixin(TransformerMixin):
         if self.assign == "kmeans":
             return nearest_center(doc_topic, self.topic_centers_)
         return doc_topic.argmax(axis=1)
+
+    def _label(self, data: Prepared, seed: int) -> None:
+        """Set `labels_`, and `topic_centers_` where labels follow from k-means."""
+        self.__dict__.pop("topic_centers_", None)  # of an earlier fit
+        if self.assign == "kmeans":
+            self.topic_centers_ = topic_centers(self.doc_topic_, seed)
+        labels = self._assign(self.doc_topic_)
+        if data.labels is not None:
+            labels = np.where(data.labels >= 0, data.labels, labels)
+        self.labels_ = labels
 
     def as_views(self, X: Any) -> Views:
         """Return documents as views of this model: in its order, with its columns.

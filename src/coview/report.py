@@ -47,6 +47,27 @@ def top_terms(
     return tops
 
 
+def topic_names(model: Any) -> list[str | None]:
+    """Return the name of each topic of a model or classifier, None for those without.
+
+    Parameters
+    ----------
+    model : fitted model, or TopicClassifier
+
+    Returns
+    -------
+    list of (str or None)
+    """
+    inner = topic_model(model)
+    n_topics = inner.doc_topic_.shape[1]
+    if inner is not model:
+        return list(map(str, model.classes_))
+    names = getattr(inner, "topic_names_", [None] * n_topics)  # files of earlier versions have none
+    if len(names) != n_topics:
+        raise ValueError(f"topic_names_ has {len(names)} names for {n_topics} topics.")
+    return [None if name is None else str(name) for name in names]
+
+
 def summarize_topics(
     model: Any, n_terms: int = 10, *, views: Sequence[str] | None = None, relevance: float = 0.6
 ) -> list[dict[str, Any]]:
@@ -65,7 +86,8 @@ def summarize_topics(
     Returns
     -------
     list of dict
-        ``topic`` (its number), ``name`` (its class, or None if the model is no classifier),
+        ``topic`` (its number), ``name`` (None if it has none; the topics of a classifier have the
+        names of their classes, others those of `seeds`: see `topic_names_`),
         ``documents`` (number of documents whose label it is), ``share`` (mean of p(z|d) over the
         documents) and ``terms`` by view.
 
@@ -87,11 +109,11 @@ def summarize_topics(
     n_topics = inner.doc_topic_.shape[1]
     sizes = np.bincount(inner.labels_, minlength=n_topics)
     shares = inner.doc_topic_.mean(axis=0, dtype=np.float64)
-    names = [None] * n_topics if inner is model else model.classes_
+    names = topic_names(model)
     return [
         {
             "topic": int(z),
-            "name": None if names[z] is None else str(names[z]),
+            "name": names[z],
             "documents": int(sizes[z]),
             "share": float(shares[z]),
             "terms": {view: terms[view][z] for view in views or inner.view_names_},

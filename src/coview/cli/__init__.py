@@ -20,6 +20,7 @@ from coview.cli.inspect import convert, info, topics
 from coview.cli.options import UsageError
 from coview.cli.output import note
 from coview.cli.search import search
+from coview.cli.suggest import suggest
 
 # raised for bad input, bad files and missing packages; anything else is a bug in coview
 EXPECTED_ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError, KeyError)
@@ -36,7 +37,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for command in (fit, topics, predict, transform, search, evaluate, compare, info, convert, demo):
+for command in (
+    *(fit, topics, predict, transform, search, suggest),
+    *(evaluate, compare, info, convert, demo),
+):
     app.command()(command)
 app.add_typer(data_app, name="data")
 

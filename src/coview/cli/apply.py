@@ -44,10 +44,12 @@ def predict(
 
     Example: coview predict news.coview new.csv --id id -o topics.csv
     """
+    from coview.report import topic_names
+
     check_not_input(output, model, *source.files)
     fitted, ids, mixtures, labels, known = _applied(model, source)
     what = "class" if _is_classifier(fitted) else "topic"
-    rows = [
+    rows: list[list[Any]] = [
         [name, _as_python(label), float(shares.max())] if told else [name, None, None]
         for name, label, shares, told in zip(ids, labels, mixtures, known, strict=True)
     ]
@@ -57,6 +59,10 @@ def predict(
             f"knows: their {what} is left empty."
         )
     columns = ["document", what, "probability"]
+    names = [None] if _is_classifier(fitted) else topic_names(fitted)
+    if any(names):
+        columns.append("name")
+        rows = [[*row, None if row[1] is None else names[row[1]]] for row in rows]
     show_or_write(columns, rows, as_json=json, output=output, raw=raw, max_shown=MAX_SHOWN)
 
 
@@ -169,7 +175,7 @@ def evaluate(
     source.check_label_options()
     check_not_input(output, model, *source.files)
     fitted = load(model)
-    views, truth = _documents(source, topic_model(fitted))
+    views, truth = all_documents(source, topic_model(fitted))
     found = evaluate_model(fitted, views, truth, top=top)
     if json and output is None:
         print_json(found)
@@ -178,7 +184,7 @@ def evaluate(
     show_or_write(columns, _measure_rows(found), as_json=json, output=output, raw=raw)
 
 
-def _documents(source: DataSource, model: Any) -> tuple[Views, np.ndarray | None]:
+def all_documents(source: DataSource, model: Any) -> tuple[Views, np.ndarray | None]:
     """Return all documents, and their classes if a column of a table has them."""
     chunks = list(source.new_documents(model))
     if not chunks:
@@ -199,6 +205,7 @@ def _stacked(chunks: list[Views]) -> Views:
         {n: sp.vstack([c[n] for c in chunks], format="csr") for n in first.names},
         features={n: f for n, f in first.features.items() if f is not None} or None,
         present=np.concatenate([c.present for c in chunks]),
+        ids=None if first.ids is None else np.concatenate([c.ids for c in chunks]),
     )
 
 

@@ -22,6 +22,7 @@ from coview.cli.inputs import (
 )
 from coview.cli.options import UsageError, parse_pairs, refuse_options
 from coview.cli.output import note, print_json
+from coview.cli.seeds import read_seeds
 from coview.models import MODEL_NAMES, ONE_VIEW, model_class, topic_model
 from coview.views.repr import describe as describe_views
 from coview.wording import plural
@@ -73,6 +74,24 @@ def fit(
             metavar="FILE",
             help="Edge list of a graph of the documents (ltm, mggm): FILE or NAME=FILE. Repeatable "
             "for mggm.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    seeds: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help='Words for some topics, .json or .toml: {"sport": {"en": ["goal", "coach"]}}, by '
+            "topic (a name or a number) and view; or words with weights.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    seed_words: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TOPIC:VIEW=WORDS",
+            help="Words for one topic, such as sport:en=goal,coach; with one view "
+            "sport=goal,coach. Repeatable.",
             rich_help_panel=_MODEL,
         ),
     ] = None,
@@ -160,6 +179,8 @@ def fit(
 
       coview fit papers.csv --text abstract --id id --model mggm --graph cites.csv -o papers.coview
 
+      coview fit news.csv --text en --text de --seed-words sport:en=goal,coach -o news.coview
+
       coview fit --view words=w.mtx --view links=l.npz --topics 10 -o pages.coview
     """
     given = {
@@ -169,10 +190,11 @@ def fit(
         "tol": tol,
         "n_jobs": jobs,
         "random_state": seed,
+        "seeds": read_seeds(seeds, seed_words or []),
         **_parse_parameters(parameter or []),
     }
     _check_output(output)
-    check_not_input(output, *source.files)
+    check_not_input(output, *source.files, *([seeds] if seeds else []))
     if classify:
         refuse_options(context, ["topics"], "With --classify the topics are the classes")
     views = source.views()

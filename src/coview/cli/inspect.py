@@ -41,7 +41,8 @@ def topics(
     from coview.io import load
     from coview.report import summarize_topics
 
-    found = summarize_topics(load(model), terms, views=view, relevance=relevance)[:top]
+    fitted = load(model)
+    found = summarize_topics(fitted, terms, views=view, relevance=relevance)[:top]
     if json:
         print_json(found)
         return
@@ -50,8 +51,9 @@ def topics(
         [t["topic"], t["name"], t["documents"], *(" ".join(t["terms"][n]) for n in names)]
         for t in found
     ]
-    columns = ["topic", "class", "documents", *names]
-    if all(t["name"] is None for t in found):  # only the topics of a classifier have names
+    named = "name" if topic_model(fitted) is fitted else "class"
+    columns = ["topic", named, "documents", *names]
+    if all(t["name"] is None for t in found):
         columns, rows = [columns[0], *columns[2:]], [[r[0], *r[2:]] for r in rows]
     show_or_write(columns, rows, as_json=False, output=output, raw=raw)
 

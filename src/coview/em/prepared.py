@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from coview.em.penalties.base import Penalty
 from coview.em.prior import Prior
+from coview.em.seeds import Seeds
 from coview.em.simplex import padded
 from coview.memory import check_memory
 from coview.params import check_choice, check_real
@@ -38,6 +39,7 @@ class Prepared:
     blocks: tuple[Block, ...] = ()
     penalty: Penalty = field(default_factory=Penalty)  # made once a fit, where it couples documents
     prior: Prior = field(default_factory=Prior)
+    seeds: Seeds | None = None  # pseudo-counts of the topics' words, by view
 
     @property
     def n_docs(self) -> int:

@@ -9,6 +9,7 @@ from coview.em.emissions import Emission
 from coview.em.penalties.base import Penalty
 from coview.em.prepared import Block, Prepared
 from coview.em.prior import Prior
+from coview.em.seeds import Seeds
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Problem:
     carried_penalty : float or None
         After a step that refreshed the penalty's own parameters: the penalty of the new mixtures
         under the old ones, with which the objective before the step can be compared.
+    seeds : tuple of ViewSeeds or None
+        Pseudo-counts of the topics' words, one for each view.
     """
 
     blocks: tuple[Block, ...] = field(repr=False)
@@ -55,6 +58,7 @@ class Problem:
     pinned: np.ndarray | None = field(default=None, repr=False)
     concatenated: bool = False
     carried_penalty: float | None = None
+    seeds: Seeds | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -78,6 +82,7 @@ class Problem:
             prior=data.prior,
             pinned=data.pinned,
             concatenated=concatenated,
+            seeds=data.seeds,
         )
 
     @property

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.em.prepared import Prepared
+from coview.em.seeds import seed_votes, seeded_centers, seeded_topics
 from coview.em.simplex import pad_topics
 from coview.views.checks import check_mixtures, check_topic_labels
 from coview.views.container import Views
@@ -107,6 +108,27 @@ def naive_bayes_start(data: Prepared, n_topics: int, rng: np.random.Generator) -
     return mixture_start("naive_bayes", (1 - SMOOTHING) * theta + SMOOTHING / n_topics, data)
 
 
+def seeds_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
+    """Start from the documents that have seed words, as if these were labels of them.
+
+    The others follow by naive Bayes; where some topics have no such documents, by k-means whose
+    centers start there (seeded k-means of Basu et al., 2002).
+    """
+    if data.seeds is None:
+        raise ValueError("init='seeds' needs seeds: give the model words for some topics.")
+    votes = seed_votes(data, n_topics)
+    if data.labels is not None:
+        votes = np.where(data.labels >= 0, data.labels, votes)
+    if len(np.unique(votes[votes >= 0])) == n_topics:
+        guessed = naive_bayes_start(replace(data, labels=votes), n_topics, rng)
+        theta = (1 - SMOOTHING) * guessed.theta[:, :n_topics] + SMOOTHING / n_topics
+        return mixture_start("seeds", theta, data)
+    features = concatenated_tfidf(data.matrices)
+    centers = seeded_centers(features, votes, n_topics, rng)
+    found = kmeans_labels(features, n_topics, rng, centers)
+    return label_start("seeds", np.where(votes >= 0, votes, found), n_topics, data)
+
+
 def consensus_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
     """Start from k-means on the clusters that k-means on each view finds (after Long et al.)."""
     marks = []
@@ -180,6 +202,7 @@ STARTS = {
     "spectral_sum": spectral_sum_start,
     "consensus": consensus_start,
     "naive_bayes": naive_bayes_start,
+    "seeds": seeds_start,
 }
 
 
@@ -216,9 +239,20 @@ def _start_names(init: str, data: Prepared, n_topics: int) -> list[str]:
         # only these two know which topic is which. If all topics have labels, do not let the
         # objective choose: it may prefer a random start whose topics do not match the labels
         every = len(np.unique(data.labels[data.labels >= 0])) == n_topics
-        return ["naive_bayes"] if every else ["naive_bayes", "random"]
+        if every or data.seeds is None:
+            return ["naive_bayes"] if every else ["naive_bayes", "random"]
+    if data.seeds is not None and (_n_guided(data) == n_topics or data.labels is not None):
+        return ["seeds"] if _n_guided(data) == n_topics else ["seeds", "random"]  # as with labels
     several = ["spectral_sum", "consensus"] if len(data.names) > 1 else []
-    return ["kmeans", "kmeans", "kmeans", "spectral", *several, "random"]
+    first = [] if data.seeds is None else ["seeds"]  # the others are numbered by `seeded_start`
+    return [*first, "kmeans", "kmeans", "kmeans", "spectral", *several, "random"]
+
+
+def _n_guided(data: Prepared) -> int:
+    """Return how many topics have labeled documents or seed words."""
+    assert data.seeds is not None
+    labels = np.empty(0, int) if data.labels is None else data.labels[data.labels >= 0]
+    return len(np.union1d(labels, seeded_topics(data.seeds)))
 
 
 def _check_spectral(init: str, n_docs: int, n_topics: int) -> None:
@@ -311,12 +345,19 @@ def concatenated_tfidf(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
     return sp.csr_array(sp.hstack(parts, format="csr"))
 
 
-def kmeans_labels(features: Any, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the cluster of each row. Centers come from a sample of rows: the cost stays linear."""
+def kmeans_labels(
+    features: Any, n_clusters: int, rng: np.random.Generator, centers: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the cluster of each row. Centers come from a sample of rows: the cost stays linear.
+
+    `centers` are those to start from; by default k-means++ chooses them.
+    """
     from sklearn.cluster import KMeans
 
     n_docs = features.shape[0]
     kmeans = KMeans(min(n_clusters, n_docs), n_init=1, max_iter=50, random_state=_random_seed(rng))
+    if centers is not None and len(centers) <= n_docs:
+        kmeans.set_params(init=centers)
     sample = np.arange(n_docs)
     if n_docs > KMEANS_SAMPLE:
         sample = np.sort(rng.choice(n_docs, KMEANS_SAMPLE, replace=False))

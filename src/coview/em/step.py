@@ -25,6 +25,7 @@ from coview.em.emissions import Emission, step_together
 from coview.em.penalties.base import Penalty
 from coview.em.prepared import Block, Rows
 from coview.em.problem import Problem
+from coview.em.seeds import log_prior
 from coview.em.simplex import limits
 
 Update = Literal["both", "emissions", "thetas", "nothing"]
@@ -43,17 +44,21 @@ class Values:
     carried_penalty: float | None = None  # under the penalty's parameters before their refresh
     roughness: float | None = None  # over the edges of a graph, where there is one
     log_prior: float = 0.0  # of mixtures and topics, see `em.prior`
+    seed_term: float = 0.0  # weighted log prior of the topics, where they have seeds
 
     @property
     def objective(self) -> float:
-        """Log-likelihood minus penalty, plus the log prior."""
-        return float(self.log_likelihoods.sum() - self.penalty + self.log_prior)
+        """Log-likelihood minus penalty, plus the log priors of mixtures, topics and seeds."""
+        return self._objective(self.penalty)
 
     @property
     def carried_objective(self) -> float:
         """The objective under the penalty's previous parameters, to compare with the last step."""
         carried = self.penalty if self.carried_penalty is None else self.carried_penalty
-        return float(self.log_likelihoods.sum() - carried + self.log_prior)
+        return self._objective(carried)
+
+    def _objective(self, penalty: float) -> float:
+        return float(self.log_likelihoods.sum() - penalty + self.log_prior + self.seed_term)
 
     def __add__(self, other: "Values") -> "Values":
         return Values(
@@ -90,6 +95,8 @@ def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -
     )
     if not problem.penalty.row_local:  # otherwise the blocks have summed it
         values = _with_penalty(values, problem)
+    if problem.seeds is not None:
+        values = replace(values, seed_term=_seed_term(problem))
     after = problem
     if ratios is not None:
         after = replace(after, emissions=_move_emissions(problem, ratios, map_in_order))
@@ -105,6 +112,11 @@ def _with_penalty(values: Values, problem: Problem) -> Values:
     penalty = problem.penalty.value(problem.mixtures, problem.present)
     roughness = problem.penalty.kl_roughness(problem.mixtures)
     return replace(values, penalty=penalty, roughness=roughness)
+
+
+def _seed_term(problem: Problem) -> float:
+    assert problem.seeds is not None
+    return log_prior(problem.seeds, problem.weights, [e.by_term for e in problem.emissions])
 
 
 def _refreshed(problem: Problem) -> Problem:
@@ -202,6 +214,9 @@ def _move_emissions(
     tasks = [(v, *ends) for v, grad in enumerate(grads) for ends in _term_ranges(len(grad))]
     for _ in map_in_order(partial(_add_gradient, problem, ratios, grads), tasks):
         pass
+    if problem.seeds is not None:
+        for seeds, grad, emission in zip(problem.seeds, grads, problem.emissions, strict=True):
+            seeds.add_gradient(grad, emission.by_term)
     if problem.concatenated:
         weighted = [w * g for w, g in zip(problem.weights, grads, strict=True)]
         return step_together(problem.emissions, weighted, _pseudo_counts_of_all(problem))

@@ -19,7 +19,7 @@ class Trace:
     Attributes
     ----------
     objective : ndarray of shape (n_iter,)
-        Log-likelihood minus penalty, plus `log_prior` where there is one.
+        Log-likelihood minus penalty, plus `log_prior` and `seed_term` where there are any.
     log_likelihood : ndarray of shape (n_iter, n_views)
         Weighted log-likelihood of each view.
     penalty : ndarray of shape (n_iter,)
@@ -42,6 +42,8 @@ class Trace:
     log_prior : ndarray of shape (n_iter,), or None
         The log prior of mixtures and topics, without constants; None where both
         `doc_topic_prior` and `topic_word_prior` are 1.
+    seed_term : ndarray of shape (n_iter,), or None without seeds
+        Weighted log prior of the topics: sum of s(w,z) log p(w|z) over the seed words.
     """
 
     objective: np.ndarray
@@ -54,6 +56,7 @@ class Trace:
     candidates: list[tuple[str, float]] = field(default_factory=list)
     roughness: np.ndarray | None = None
     log_prior: np.ndarray | None = None
+    seed_term: np.ndarray | None = None
 
     @classmethod
     def from_values(
@@ -78,6 +81,7 @@ class Trace:
             candidates=list(candidates),
             roughness=_or_none([v.roughness for v in later]),
             log_prior=_or_none([v.log_prior or None for v in later]),
+            seed_term=_or_none([v.seed_term or None for v in later]),
         )
 
     def __len__(self) -> int:

@@ -113,6 +113,7 @@ class DivergenceCoPLSA(BaseViewsModel):
         strength_scale: str = "mass",
         step: Literal["joint", "paper"] = "joint",
         init: Any = "auto",
+        seeds: Any = None,
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -131,6 +132,7 @@ class DivergenceCoPLSA(BaseViewsModel):
         super().__init__(
             n_components,
             init=init,
+            seeds=seeds,
             n_init=n_init,
             max_iter=max_iter,
             tol=tol,

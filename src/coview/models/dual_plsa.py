@@ -88,6 +88,7 @@ class DualPLSA(BaseViewsModel):
         *,
         feature_topics_init: Literal["topics", "random"] = "topics",
         init: Any = "auto",
+        seeds: Any = None,
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -106,6 +107,7 @@ class DualPLSA(BaseViewsModel):
         super().__init__(
             n_components,
             init=init,
+            seeds=seeds,
             n_init=n_init,
             max_iter=max_iter,
             tol=tol,

@@ -116,6 +116,7 @@ class LTM(BaseViewsModel):
         graph: Any = None,
         step: Literal["paper", "safe"] = "paper",
         init: Any = "auto",
+        seeds: Any = None,
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -134,6 +135,7 @@ class LTM(BaseViewsModel):
         super().__init__(
             n_components,
             init=init,
+            seeds=seeds,
             n_init=n_init,
             max_iter=max_iter,
             tol=tol,

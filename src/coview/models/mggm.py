@@ -157,6 +157,7 @@ class MGGM(BaseViewsModel):
         normalize_graph_weights: bool = False,
         step: Literal["paper", "safe"] = "paper",
         init: Any = "auto",
+        seeds: Any = None,
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -175,6 +176,7 @@ class MGGM(BaseViewsModel):
         super().__init__(
             n_components,
             init=init,
+            seeds=seeds,
             n_init=n_init,
             max_iter=max_iter,
             tol=tol,

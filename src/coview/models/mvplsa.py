@@ -89,6 +89,7 @@ class MVPLSA(BaseViewsModel):
         *,
         feature_topics_init: Literal["topics", "random"] = "topics",
         init: Any = "auto",
+        seeds: Any = None,
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -107,6 +108,7 @@ class MVPLSA(BaseViewsModel):
         super().__init__(
             n_components,
             init=init,
+            seeds=seeds,
             n_init=n_init,
             max_iter=max_iter,
             tol=tol,

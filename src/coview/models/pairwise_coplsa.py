@@ -41,6 +41,7 @@ from coview.em.emissions import Emission, Topics
 from coview.em.penalties.similarity import SimilarityAgreement, n_all_pairs, sample_pairs
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
+from coview.em.seeds import seeded_topics
 from coview.em.starts import Start
 from coview.models._shared import (
     check_pair_strength,
@@ -112,6 +113,7 @@ class PairwiseCoPLSA(BaseViewsModel):
         reference_view: str | None = None,
         step: Literal["paper", "safe"] = "safe",
         init: Any = "auto",
+        seeds: Any = None,
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -130,6 +132,7 @@ class PairwiseCoPLSA(BaseViewsModel):
         super().__init__(
             n_components,
             init=init,
+            seeds=seeds,
             n_init=n_init,
             max_iter=max_iter,
             tol=tol,
@@ -198,10 +201,11 @@ class PairwiseCoPLSA(BaseViewsModel):
     def _finish(self, problem: Problem, data: Prepared) -> Problem:
         """Number the topics of all views as the reference view does; fill in absent mixtures."""
         reference = self._reference(data)
+        kept = np.empty(0, int) if data.seeds is None else seeded_topics(data.seeds)
         topics: list[Emission] = []
         for v in range(len(data.names)):
             both = data.present[:, reference] & data.present[:, v]
-            order = _matching(problem.mixtures[reference][both], problem.mixtures[v][both])
+            order = _matching(problem.mixtures[reference][both], problem.mixtures[v][both], kept)
             problem.mixtures[v][:] = problem.mixtures[v][:, order]
             topics.append(Topics.from_rows(problem.emissions[v].by_term[:, order].T, data.dtype))
         return self._fill_absent(replace(problem, emissions=tuple(topics)), data)
@@ -239,8 +243,13 @@ class PairwiseCoPLSA(BaseViewsModel):
         return {"view_labels_": dict(zip(data.names, labels, strict=True))}
 
 
-def _matching(reference: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return which topic of `other` is topic 0, 1, ... of the reference."""
+def _matching(
+    reference: np.ndarray, other: np.ndarray, kept: Sequence[int] | np.ndarray = ()
+) -> np.ndarray:
+    """Return which topic of `other` is topic 0, 1, ... of the reference; `kept` keep theirs."""
     if reference.shape[0] == 0:
         return np.arange(reference.shape[1])
-    return linear_sum_assignment(reference.T.astype(float) @ other, maximize=True)[1]
+    meet = reference.T.astype(float) @ other
+    for z in kept:  # seeds have numbered them in all views
+        meet[z, z] += len(reference) + 1  # more than two topics can meet in all documents
+    return linear_sum_assignment(meet, maximize=True)[1]

@@ -40,7 +40,8 @@ from coview.base import BaseViewsModel
 from coview.em.emissions import Topics
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
-from coview.em.starts import NamedStart, Start, pinned_start, random_start
+from coview.em.seeds import order_by_seeds
+from coview.em.starts import NamedStart, Start, label_start, pinned_start, random_start
 from coview.models._shared import free_topics, one_mixture
 from coview.models.plsa import PLSA
 from coview.params import check_choice
@@ -102,6 +103,7 @@ class VotedPLSA(BaseViewsModel):
         voter: Any = None,
         signatures: str = "greedy",
         init: Any = "auto",
+        seeds: Any = None,
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -120,6 +122,7 @@ class VotedPLSA(BaseViewsModel):
         super().__init__(
             n_components,
             init=init,
+            seeds=seeds,
             n_init=n_init,
             max_iter=max_iter,
             tol=tol,
@@ -153,6 +156,8 @@ class VotedPLSA(BaseViewsModel):
         assigned = preassign(votes, chosen)
         if data.labels is not None:
             assigned = _numbered_as(data.labels, assigned, self.n_components)
+        elif data.seeds is not None:
+            assigned = _numbered_by_seeds(data, assigned, self.n_components)
         learned |= {
             "voters_": voters,
             "signatures_": [pattern for pattern, _ in chosen],
@@ -185,9 +190,10 @@ class VotedPLSA(BaseViewsModel):
             return _seeded(clone(self.voter), seed)
         names = PLSA().get_params()
         params = {k: value for k, value in self.get_params(deep=False).items() if k in names}
-        if not isinstance(params["init"], str) or params["init"] == "naive_bayes":
+        if not isinstance(params["init"], str) or params["init"] in ("naive_bayes", "seeds"):
             params["init"] = "auto"  # mixtures and labels are of clusters, not of a view's topics
-        return PLSA(**{**params, "view_weights": "balanced", "random_state": seed, "verbose": 0})
+        own = {"view_weights": "balanced", "seeds": None, "random_state": seed, "verbose": 0}
+        return PLSA(**{**params, **own})
 
     def _starts(
         self, data: Prepared, views: Views, rng: np.random.Generator
@@ -297,4 +303,11 @@ def _numbered_as(labels: np.ndarray, assigned: np.ndarray, n_clusters: int) -> n
     meet = np.zeros((n_clusters, n_clusters))
     np.add.at(meet, (assigned[both], labels[both]), 1)
     number = linear_sum_assignment(meet, maximize=True)[1]
+    return np.where(assigned >= 0, number[assigned], -1)
+
+
+def _numbered_by_seeds(data: Prepared, assigned: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Renumber clusters so that their documents have the seed words of their topics."""
+    topics = label_start("vote", assigned, n_clusters, replace(data, labels=None)).p_w_z
+    number = np.argsort(order_by_seeds(topics, data))
     return np.where(assigned >= 0, number[assigned], -1)

@@ -1,0 +1,1 @@
+"""What coview gives people without any setting, measured."""
