@@ -8,10 +8,9 @@ import scipy.sparse as sp
 
 from coview.em.emissions import Emission, FactoredTopics, Topics, factored_emissions
 from coview.em.penalties.base import Penalty
-from coview.em.prepared import Prepared, is_dense
+from coview.em.prepared import Prepared
 from coview.em.problem import Problem
-from coview.em.starts import Start, concatenated_tfidf
-from coview.graphs.neighbors import knn_graph
+from coview.em.starts import Start
 from coview.params import by_view, check_choice, check_int, check_real
 
 # -- mixtures --------------------------------------------------------------------------------------
@@ -77,15 +76,6 @@ def factor_attributes(problem: Problem, data: Prepared) -> dict[str, Any]:
 
 
 # -- graphs ----------------------------------------------------------------------------------------
-
-
-def neighbor_graph(data: Prepared, v: int, n_neighbors: int) -> sp.csr_array:
-    """Return the graph of nearest neighbors in one view: Eq. 5 of Wang et al. (2017)."""
-    matrix = data.matrices[v]
-    # the papers' Euclidean distance suits measurements; between sparse counts it mostly tells
-    # short documents from long ones
-    features = matrix if is_dense(matrix) else concatenated_tfidf([matrix])
-    return knn_graph(features, n_neighbors, present=data.present[:, v])
 
 
 def graph_strength(
