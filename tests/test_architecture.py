@@ -35,7 +35,7 @@ ALLOWED = {
     "new_documents": {"em", "params", "reading", "runners", "views"},
     "scores": {"em", "new_documents", "params", "runners"},
     "base": {"em", "io", "new_documents", "params", "scores", "views"},
-    "models": {"base", "em", "graphs", "params", "runners", "views", "wording"},
+    "models": {"base", "em", "graphs", "new_documents", "params", "runners", "views", "wording"},
     "classifier": {"io", "views"},
     "io": {"em.trace", "models", "reading.recipes", "store", "views", "wording"},
     # what shows and judges it

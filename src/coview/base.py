@@ -439,7 +439,6 @@ class BaseViewsModel(
             **self._own_attributes(problem, data),
         }
 
-
     def fit_predict(self, X: Any, y: Any = None, *, labels: Any = None) -> np.ndarray:
         """Fit the model, and return `labels_`, the topic of each training document."""
         return self.fit(X, labels=labels).labels_

@@ -377,6 +377,16 @@ def _check_model(model: Any) -> None:
         if theta.shape != (len(model.labels_), n_topics):
             raise ValueError("its mixtures have another size than its labels")
         _check_shares(theta, "mixtures")
+    for view, points in getattr(model, "graph_points_", {}).items():
+        _check_points(points, (len(model.labels_), model.components_[view].shape[1]), view)
+
+
+def _check_points(points: dict[str, Any], shape: tuple[int, int], view: str) -> None:
+    """Refuse training documents, kept for the neighbors of new ones, that are not the model's."""
+    docs, one_each = points["docs"], len(points["radii"]) == len(points["docs"])
+    known = not len(docs) or (docs.min() >= 0 and docs.max() < shape[0])
+    if tuple(points["shape"]) != shape or not (one_each and known):
+        raise ValueError(f"the points of view {view!r} are not its training documents")
 
 
 def _check_shares(rows: np.ndarray, what: str, or_zero: bool = False) -> None:

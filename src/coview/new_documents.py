@@ -95,6 +95,9 @@ class NewDocumentsMixin(TransformerMixin):
     def transform(self, X: Any) -> np.ndarray:
         """Fold documents in: return their mixtures under the fitted topics.
 
+        Each document on its own; in `LTM` and `MGGM` smoothed over its neighbors among the training
+        documents.
+
         Parameters
         ----------
         X : Views, dict of matrices or of raw documents, or a matrix when the model has one view

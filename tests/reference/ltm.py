@@ -37,6 +37,29 @@ def knn_graph(points, p, present=None):
     return U
 
 
+def new_neighbors(points, new, p, present=None):
+    """001 Eq. 5 for documents that join a graph one at a time: an array (new, points) of 0 and 1.
+
+    A new document i and a document s are neighbors if s is among the p nearest of i, or i would be
+    among the p nearest of s, being the last of those at the same distance. Documents that share no
+    feature are no neighbors, and not counted among the p nearest of i.
+    """
+    n = len(points)
+    present = np.ones(n, dtype=bool) if present is None else np.asarray(present, dtype=bool)
+    between = [[squared_distance(a, b) for b in points] for a in points]
+    U = np.zeros((len(new), n))
+    for i, x in enumerate(new):
+        away = [squared_distance(x, a) for a in points]
+        sharing = [s for s in range(n) if present[s] and np.any((points[s] != 0) & (x != 0))]
+        nearest = sorted(sharing, key=lambda s: (away[s], s))
+        for s in sharing:
+            others = [r for r in range(n) if r != s and present[r]]
+            nearer = [r for r in others if between[s][r] <= away[s]]
+            if s in nearest[:p] or len(nearer) < p:
+                U[i, s] = 1.0
+    return U
+
+
 def laplacian(U):
     """L = D - U with D_ii = sum_s U_is (001, Section 3.2)."""
     return np.diag(np.asarray(U, dtype=float).sum(axis=1)) - U
@@ -122,6 +145,19 @@ def ltm(X, theta, p_w_z, n_iter, U, lam, pinned=None, measure="quadratic"):
         states.append((theta, p_w_z))
         values.append(objective(X, theta, p_w_z, U, lam, measure))
     return states, values
+
+
+def fold_in_step(x, p_w_z, edges, mixtures, lam, theta):
+    """One E-step of a new document, and its row of 001 Eq. 15 with all other mixtures fixed.
+
+    x are its counts, edges (documents,) its edges in the graph, theta (topics,) its old mixture.
+    """
+    n = len(mixtures)
+    U = np.zeros((n + 1, n + 1))
+    U[n, :n] = U[:n, n] = edges
+    counts = np.zeros((n + 1, len(theta)))
+    counts[n] = plsa.theta_counts(x[None], theta[None], p_w_z)[0]
+    return graph_solve(counts, U, lam, np.vstack([mixtures, theta]), np.arange(n + 1) < n)[n]
 
 
 def smooth(theta, U, gamma, pinned=None):

@@ -23,7 +23,7 @@ from coview.store import fingerprint
 from coview.views.container import Views
 
 TRIAL_ITERATIONS = 20  # of each start, before the best one is continued
-IRRELEVANT = ("n_jobs", "verbose")  # parameters that do not change the result
+IRRELEVANT = ("n_jobs", "smooth_new", "verbose")  # parameters that do not change the result
 
 
 @dataclass(frozen=True)

@@ -95,15 +95,29 @@ def knn_graph(
            [1., 0., 1.],
            [0., 1., 0.]])
     """
-    check_int("n_neighbors", n_neighbors, 1)
     check_choice("metric", metric, ["euclidean", "cosine"])
     check_choice("method", method, ["auto", "exact", "approximate"])
     n_docs = matrix.shape[0]
     docs = np.arange(n_docs) if present is None else np.flatnonzero(present)
-    points = _points(sp.csr_array(matrix)[docs], metric)
+    points = scaled_points(sp.csr_array(matrix)[docs])
+    if metric == "cosine":
+        points.data /= np.repeat(np.sqrt(squared_lengths(points)), np.diff(points.indptr))
+    pairs = nearest_pairs(points, n_neighbors, method=method, seed=seed)
+    return graph_of_pairs(pairs, docs, n_docs)
+
+
+def nearest_pairs(
+    points: sp.csr_array, n_neighbors: int, *, method: str = "auto", seed: int = 0
+) -> NeighborPairs:
+    """Return the nearest neighbors of each of some points, as `knn_graph` finds them."""
+    check_int("n_neighbors", n_neighbors, 1)
     first, group = _distinct(points)
     found = _search(points[first], min(n_neighbors, len(first) - 1), method, seed)
-    pairs = _with_duplicates(found, group, n_neighbors)
+    return _with_duplicates(found, group, n_neighbors)
+
+
+def graph_of_pairs(pairs: NeighborPairs, docs: np.ndarray, n_docs: int) -> sp.csr_array:
+    """Return Eq. 5 from the neighbors of points; `docs` are the numbers of these documents."""
     ends = docs[np.stack([pairs.points, pairs.others])].astype(np.int32)
     both = np.append(ends[0], ends[1]), np.append(ends[1], ends[0])
     graph = sp.csr_array((np.ones(2 * ends.shape[1]), both), shape=(n_docs, n_docs))
@@ -112,19 +126,26 @@ def knn_graph(
     return frozen_csr(graph)
 
 
-def _points(rows: sp.csr_array, metric: str) -> sp.csr_array:
-    """Return canonical rows in double precision, scaled so that no square overflows."""
+def scaled_points(rows: sp.csr_array, largest: float | None = None) -> sp.csr_array:
+    """Return canonical rows in double precision, scaled so that no square overflows.
+
+    `largest` is the largest value of all points that are compared, by default of these.
+    """
     points = rows.astype(np.float64)
     points.sum_duplicates()
     points.eliminate_zeros()
-    # scaling by a power of two is exact
-    points.data *= 0.5 ** np.frexp(np.abs(points.data).max(initial=0.0))[1]
-    if metric == "cosine":
-        points.data /= np.repeat(np.sqrt(_squared_lengths(points)), np.diff(points.indptr))
+    largest = largest_value(points) if largest is None else largest
+    points.data *= 0.5 ** np.frexp(largest)[1]  # scaling by a power of two is exact
     return points
 
 
-def _squared_lengths(points: sp.csr_array) -> np.ndarray:
+def largest_value(points: sp.csr_array) -> float:
+    """Return the largest absolute value."""
+    return float(np.abs(points.data).max(initial=0.0))
+
+
+def squared_lengths(points: sp.csr_array) -> np.ndarray:
+    """Return the squared length of each row."""
     sums = np.zeros(points.shape[0])
     filled = np.flatnonzero(np.diff(points.indptr))
     sums[filled] = np.add.reduceat(points.data**2, points.indptr[filled])
@@ -200,12 +221,12 @@ class _Blocks:
         self.width = int(np.clip(n // (8 * k), 1, 64))
         self.n_padded = -(-n // self.width) * self.width
         padding = (0, self.n_padded - n)
-        common = _sparse_costs(points) > float(n) ** 2
+        common = sparse_costs(points) > float(n) ** 2
         self.dense = np.pad(points[:, common].toarray(), (padding, (0, 0)))
         self.rare = points[:, ~common]
         self.rare.resize(self.n_padded, self.rare.shape[1])
         self.rare_by_term = self.rare.T.tocsr()
-        lengths = _squared_lengths(points)
+        lengths = squared_lengths(points)
         self.lengths = np.pad(lengths, padding, constant_values=np.inf)
         self.slack = _slack(points, lengths)
 
@@ -217,7 +238,7 @@ class _Blocks:
             return pairs._replace(distances=pairs.distances + self.lengths[pairs.points])
         farthest = pairs.nearest(self.k).distances.reshape(-1, self.k)[:, -1]
         limit = (farthest + self.slack[start:stop])[pairs.points - start]
-        return _measured(pairs.where(pairs.distances <= limit), self.points).nearest(self.k)
+        return measured(pairs.where(pairs.distances <= limit), self.points).nearest(self.k)
 
     def _candidates(self, start: int, stop: int) -> tuple[NeighborPairs, np.ndarray]:
         """Return all pairs that can be among the k nearest, and the limit that each had to meet."""
@@ -242,7 +263,7 @@ class _Blocks:
         return into
 
 
-def _sparse_costs(points: sp.csr_array) -> np.ndarray:
+def sparse_costs(points: sp.csr_array) -> np.ndarray:
     """Return the cost of each term: a product for each pair of documents that have it."""
     return SPARSE_COST * np.bincount(points.indices, minlength=points.shape[1]).astype(float) ** 2
 
@@ -254,9 +275,13 @@ def _slack(points: sp.csr_array, lengths: np.ndarray) -> np.ndarray | None:
     whole = points.data / 2.0 ** np.ceil(np.log2(4 * longest) / 2 - 26)
     if (whole == np.rint(whole)).all():
         return None
+    return rounding_slack(np.diff(points.indptr).max(), lengths, longest)
+
+
+def rounding_slack(n_products: int, lengths: np.ndarray, longest: float) -> np.ndarray:
+    """Return twice the largest error of |b|^2 - 2ab for each a, of the squared `lengths`."""
     # the error of a sum of n products is at most n eps sum |ab|, and 2 |ab| <= a^2 + b^2
-    n_products = np.diff(points.indptr).max() + 4
-    return 4 * np.finfo(float).eps * n_products * (lengths + longest)
+    return 4 * np.finfo(float).eps * (n_products + 4) * (lengths + longest)
 
 
 def _without_late_ties(pairs: NeighborPairs, limit: np.ndarray, k: int) -> NeighborPairs:
@@ -267,15 +292,22 @@ def _without_late_ties(pairs: NeighborPairs, limit: np.ndarray, k: int) -> Neigh
     return pairs.where(~tie | (rank < k))
 
 
-def _measured(pairs: NeighborPairs, points: sp.csr_array) -> NeighborPairs:
-    """Return pairs with distances that are sums of squared differences, so that ties are exact."""
-    step = max(1, CHUNK // (2 * int(np.diff(points.indptr).max(initial=1))))
+def measured(
+    pairs: NeighborPairs, points: sp.csr_array, others: sp.csr_array | None = None
+) -> NeighborPairs:
+    """Return pairs with distances that are sums of squared differences, so that ties are exact.
+
+    The neighbors are among the `others`, which are the points themselves by default.
+    """
+    others = points if others is None else others
+    widest = max(int(np.diff(rows.indptr).max(initial=1)) for rows in (points, others))
+    step = max(1, CHUNK // (2 * widest))
     distances = np.empty(len(pairs.points))
     for start in range(0, len(distances), step):
         here = slice(start, start + step)
-        difference = points[pairs.points[here]] - points[pairs.others[here]]
+        difference = points[pairs.points[here]] - others[pairs.others[here]]
         difference.sort_indices()
-        distances[here] = _squared_lengths(difference)
+        distances[here] = squared_lengths(difference)
     return pairs._replace(distances=distances)
 
 
@@ -285,7 +317,7 @@ def _measured(pairs: NeighborPairs, points: sp.csr_array) -> NeighborPairs:
 def _needs_index(points: sp.csr_array) -> bool:
     """Return whether there are too many pairs to compare and an index is installed."""
     pairs = float(points.shape[0]) ** 2
-    work = np.minimum(_sparse_costs(points), pairs).sum() + CHOICE_COST * pairs
+    work = np.minimum(sparse_costs(points), pairs).sum() + CHOICE_COST * pairs
     if work <= MAX_WORK or find_spec("pynndescent") is not None:
         return work > MAX_WORK
     message = (
@@ -314,4 +346,4 @@ def _approximate(points: sp.csr_array, k: int, seed: int) -> NeighborPairs:
     others = index.neighbor_graph[0].astype(np.intp).ravel()
     own = np.repeat(np.arange(points.shape[0]), most)
     known = (others >= 0) & (others != own)
-    return _measured(NeighborPairs(own[known], others[known], np.empty(0)), points).nearest(k)
+    return measured(NeighborPairs(own[known], others[known], np.empty(0)), points).nearest(k)

@@ -9,10 +9,9 @@ import scipy.sparse as sp
 
 from coview.em.emissions import Emission, FactoredTopics, Topics, factored_emissions
 from coview.em.penalties.base import Penalty
-from coview.em.prepared import Prepared, is_dense
+from coview.em.prepared import Prepared
 from coview.em.problem import Problem
-from coview.em.starts import Start, concatenated_tfidf
-from coview.graphs.neighbors import knn_graph
+from coview.em.starts import Start
 from coview.params import by_view, check_choice, check_int, check_real
 
 # -- mixtures --------------------------------------------------------------------------------------
@@ -126,16 +125,6 @@ def check_neighbors(n_neighbors: Any, metric: Any) -> None:
     """Check the parameters of graphs of nearest neighbors."""
     check_int("n_neighbors", n_neighbors, 1)
     check_choice("neighbor_metric", metric, ["auto", "euclidean", "tfidf"])
-
-
-def neighbor_graph(data: Prepared, v: int, n_neighbors: int, metric: str) -> sp.csr_array:
-    """Return the graph of nearest neighbors in one view: Eq. 5 of Wang et al. (2017)."""
-    matrix = data.matrices[v]
-    # the papers' Euclidean distance suits measurements; between sparse counts it mostly tells
-    # short documents from long ones
-    euclidean = is_dense(matrix) if metric == "auto" else metric == "euclidean"
-    features = matrix if euclidean else concatenated_tfidf([matrix])
-    return knn_graph(features, n_neighbors, present=data.present[:, v])
 
 
 def graph_strength(

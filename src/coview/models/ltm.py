@@ -23,12 +23,21 @@ The papers print a roughness by symmetric Kullback-Leibler divergence (3), which
 as one of two neighbors has a zero: it is in `trace_.roughness`. What (15) smooths, and what the
 objective has, is the quadratic one.
 
+New documents join the graph, each on its own: their row of (15) is solved with the topics and the
+mixtures of the training documents held fixed,
+
+    (n(d) + lam sum_s U_ds) h_d = n(d, .) + lam sum_s U_ds h_s                         (15)
+
+for the training documents s that are among the nearest of d, or d nearer to s than the last of its
+neighbors (5). That is EM with a Dirichlet prior, so the solution is unique.
+
 `LTM` on `views.concat()` is the papers' ConcatLTM.
 
 Equation numbers are those of Wang et al. (2017).
 
-In the code: (15) and the penalty are `em.penalties.graph_smoothness.GraphSmoothness`; the graph (5)
-is `models._shared.neighbor_graph`.
+In the code: (15) and the penalty are `em.penalties.graph_smoothness.GraphSmoothness`, for new
+documents `em.penalties.neighbor_pull.NeighborPull`; the graph (5) is
+`models._neighbors.neighbor_graph`, for new documents `graphs.new_neighbors.NeighborSearch`.
 """
 
 from dataclasses import replace
@@ -36,18 +45,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from coview.base import BaseViewsModel
 from coview.em.penalties.graph_smoothness import GraphSmoothness
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
 from coview.graphs.adjacency import check_graph
+from coview.models._neighbors import NeighborsOfNewDocuments, neighbor_graph
 from coview.models._shared import (
     check_neighbors,
     check_strength,
     free_topics,
     graph_strength,
-    neighbor_graph,
     one_mixture,
 )
 from coview.params import check_choice
@@ -55,7 +63,7 @@ from coview.runners.threads import effective_threads
 from coview.views.container import Views
 
 
-class LTM(BaseViewsModel):
+class LTM(NeighborsOfNewDocuments):
     """PLSA of one view with mixtures smoothed over a graph of documents.
 
     Parameters
@@ -72,6 +80,12 @@ class LTM(BaseViewsModel):
         of tf-idf weights. "auto": the former in dense views, the latter in sparse ones.
     graph : sparse matrix of shape (documents, documents) or None, default=None
         A graph of your own (citations, links) instead of nearest neighbors.
+    smooth_new : bool, default=True
+        Whether new documents (`transform`, `predict`, `score`) are smoothed over their nearest
+        neighbors among the training documents, as these are in the fit. A graph of your own has no
+        place for them: with `graph` they are not. To find neighbors, the model keeps the training
+        data (`graph_points_`), also in its file. False keeps nothing, and folds documents in by
+        their counts alone.
     step : {"paper", "safe"}, default="paper"
         M-step of the mixtures: the paper's, which may lower the objective, or a safeguarded one
         that never does.
@@ -82,6 +96,12 @@ class LTM(BaseViewsModel):
 
     Attributes
     ----------
+    graph_strength_ : float
+        lambda of Eq. 15, from `strength` and its scale.
+    graph_points_ : dict of dict
+        What finds the neighbors of new documents in each view that has a graph of nearest
+        neighbors: the training documents, in as few bytes as possible (at most those of the data,
+        for counts 3 to 5 bytes a non-zero), and how far each is from the last of its neighbors.
     %(common_attributes)s
 
     See Also
@@ -114,6 +134,7 @@ class LTM(BaseViewsModel):
         n_neighbors: int = 5,
         neighbor_metric: Literal["auto", "euclidean", "tfidf"] = "auto",
         graph: Any = None,
+        smooth_new: bool = True,
         step: Literal["paper", "safe"] = "paper",
         init: Any = "auto",
         seeds: Any = None,
@@ -156,6 +177,7 @@ class LTM(BaseViewsModel):
         self.n_neighbors = n_neighbors
         self.neighbor_metric = neighbor_metric
         self.graph = graph
+        self.smooth_new = smooth_new
         self.step = step
 
     def _check_parameters(self) -> None:
@@ -163,13 +185,17 @@ class LTM(BaseViewsModel):
         check_strength(self.strength, self.strength_scale)
         check_neighbors(self.n_neighbors, self.neighbor_metric)
         check_choice("step", self.step, ["paper", "safe"])
+        check_choice("smooth_new", self.smooth_new, [True, False])
 
     def _prepare_training(
         self, views: Views, labels: Any, rng: np.random.Generator
     ) -> tuple[Prepared, dict[str, Any]]:
         data, learned = super()._prepare_training(views, labels, rng)
+        points = {}
         if self.graph is None:
-            graph = neighbor_graph(data, 0, self.n_neighbors, self.neighbor_metric)
+            graph, points[data.names[0]] = neighbor_graph(
+                data, 0, self.n_neighbors, self.neighbor_metric
+            )
         else:
             graph = check_graph(self.graph, data.n_docs)
         strength = graph_strength(self.strength, self.strength_scale, data, [graph])
@@ -179,7 +205,7 @@ class LTM(BaseViewsModel):
             safeguard=self.step == "safe",
             n_threads=effective_threads(self.n_jobs),
         )
-        return replace(data, penalty=penalty), learned
+        return replace(data, penalty=penalty), learned | self._for_new(penalty, points)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
         return one_mixture(data, free_topics(start, data), start)

@@ -33,8 +33,12 @@ here, with feature topics at random (`feature_topics_init`); the default tries s
 Labels follow from k-means on the mixtures. Start, read-out of labels and stopping decide most of
 the result.
 
+New documents join the graphs of the views that they have, as in `LTM`, with the weights mu learned
+in the fit.
+
 In the code: (14) is `em.emissions.FactoredTopics.m_step`; (7), (10), (11) and (15) are in
-`em.penalties.graph_smoothness.GraphSmoothness`; (5) is `models._shared.neighbor_graph`.
+`em.penalties.graph_smoothness.GraphSmoothness`; (5) is `models._neighbors.neighbor_graph`; new
+documents are in `models._neighbors`.
 """
 
 import warnings
@@ -46,12 +50,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from coview.base import BaseViewsModel
 from coview.em.penalties.graph_smoothness import GraphSmoothness
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import NamedStart, Start, label_start, mixture_start
 from coview.graphs.adjacency import check_graph
+from coview.models._neighbors import NeighborsOfNewDocuments, neighbor_graph
 from coview.models._shared import (
     check_feature_topics,
     check_neighbors,
@@ -59,7 +63,6 @@ from coview.models._shared import (
     factor_attributes,
     factored_topics,
     graph_strength,
-    neighbor_graph,
     one_mixture,
 )
 from coview.models.ltm import LTM
@@ -73,7 +76,7 @@ SUSPICIOUS = 0.1  # a graph less rough than this share of the next one takes alm
 SMALL_PART = 20  # documents: a graph with parts of fewer says little about clusters
 
 
-class MGGM(BaseViewsModel):
+class MGGM(NeighborsOfNewDocuments):
     """Clusters shared by several views, smoothed over a learned mix of the views' graphs.
 
     Besides the starts of every model, `init="ltm"` starts from the clusters of ConcatLTM, as the
@@ -104,6 +107,12 @@ class MGGM(BaseViewsModel):
         all graphs weigh the same.
     normalize_graph_weights : bool, default=False
         Make the weights sum to one.
+    smooth_new : bool, default=True
+        Whether new documents (`transform`, `predict`, `score`) are smoothed over their nearest
+        neighbors among the training documents, in each view that they have, as these are in the
+        fit. Graphs of your own have no place for them. To find neighbors, the model keeps the
+        training data (`graph_points_`), also in its file. False keeps nothing, and folds documents
+        in by their counts alone.
     step : {"paper", "safe"}, default="paper"
         M-step of the mixtures: the paper's, which may lower the objective, or a safeguarded one
         that never does (at fixed graph weights).
@@ -120,6 +129,12 @@ class MGGM(BaseViewsModel):
         p(w|y) of each view.
     topic_links_ : dict of ndarray of shape (n_components, n_feature_topics)
         p(y|z) of each view.
+    graph_strength_ : float
+        lambda of Eq. 15, from `strength` and its scale.
+    graph_points_ : dict of dict
+        What finds the neighbors of new documents in each view that has a graph of nearest
+        neighbors: the training documents, in as few bytes as possible (at most those of the data,
+        for counts 3 to 5 bytes a non-zero), and how far each is from the last of its neighbors.
     %(common_attributes)s
 
     See Also
@@ -155,6 +170,7 @@ class MGGM(BaseViewsModel):
         graphs: Any = None,
         exponent: float = 0.95,
         normalize_graph_weights: bool = False,
+        smooth_new: bool = True,
         step: Literal["paper", "safe"] = "paper",
         init: Any = "auto",
         seeds: Any = None,
@@ -201,6 +217,7 @@ class MGGM(BaseViewsModel):
         self.graphs = graphs
         self.exponent = exponent
         self.normalize_graph_weights = normalize_graph_weights
+        self.smooth_new = smooth_new
         self.step = step
 
     def _check_parameters(self) -> None:
@@ -215,16 +232,18 @@ class MGGM(BaseViewsModel):
             )
         check_real("exponent", self.exponent, 1e-6, 1 - 1e-6)
         check_choice("step", self.step, ["paper", "safe"])
+        check_choice("smooth_new", self.smooth_new, [True, False])
         check_choice("normalize_graph_weights", self.normalize_graph_weights, [True, False])
 
     def _prepare_training(
         self, views: Views, labels: Any, rng: np.random.Generator
     ) -> tuple[Prepared, dict[str, Any]]:
         data, learned = super()._prepare_training(views, labels, rng)
-        return replace(data, penalty=self._penalty(data)), learned
+        graphs, points = self._graphs(data)
+        penalty = self._penalty(data, graphs)
+        return replace(data, penalty=penalty), learned | self._for_new(penalty, points)
 
-    def _penalty(self, data: Prepared) -> GraphSmoothness:
-        graphs = self._graphs(data)
+    def _penalty(self, data: Prepared, graphs: dict[str, sp.csr_array]) -> GraphSmoothness:
         return GraphSmoothness(
             tuple(graphs.values()),
             graph_strength(self.strength, self.strength_scale, data, tuple(graphs.values())),
@@ -235,20 +254,23 @@ class MGGM(BaseViewsModel):
             n_threads=effective_threads(self.n_jobs),
         )
 
-    def _graphs(self, data: Prepared) -> dict[str, sp.csr_array]:
-        """Return the graph of each view, given or of nearest neighbors, and any others given."""
+    def _graphs(self, data: Prepared) -> tuple[dict[str, sp.csr_array], dict[str, dict[str, Any]]]:
+        """Return the graph of each view, given or of nearest neighbors, and any others given.
+
+        And the points of those of nearest neighbors.
+        """
         given = {n: check_graph(g, data.n_docs, n) for n, g in (self.graphs or {}).items()}
-        own = {
-            n: given.pop(n) if n in given else self._neighbors(data, v)
-            for v, n in enumerate(data.names)
-            if n in given or data.matrices[v].nnz  # without counts there are no neighbors
-        }
+        own, points = {}, {}
+        for v, name in enumerate(data.names):
+            if name in given:
+                own[name] = given.pop(name)
+            elif data.matrices[v].nnz:  # without counts there are no neighbors
+                own[name], points[name] = neighbor_graph(
+                    data, v, self.n_neighbors, self.neighbor_metric
+                )
         # a graph without edges, as of a view that no two documents have, would take all weight
         joining = {n: graph for n, graph in (own | given).items() if graph.nnz}
-        return joining or own
-
-    def _neighbors(self, data: Prepared, v: int) -> sp.csr_array:
-        return neighbor_graph(data, v, self.n_neighbors, self.neighbor_metric)
+        return joining or own, {n: p for n, p in points.items() if n in joining}
 
     def _starts(
         self, data: Prepared, views: Views, rng: np.random.Generator
@@ -268,6 +290,7 @@ class MGGM(BaseViewsModel):
             strength_scale=self.strength_scale,
             n_neighbors=self.n_neighbors,
             neighbor_metric=self.neighbor_metric,
+            smooth_new=False,
             # clusters of k-means would not have the numbers of the labels
             init="kmeans" if data.labels is None else "naive_bayes",
             max_iter=30,  # as many as Cai et al. give each of their restarts
