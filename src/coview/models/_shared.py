@@ -8,11 +8,12 @@ import scipy.sparse as sp
 
 from coview.em.emissions import Emission, FactoredTopics, Topics, factored_emissions
 from coview.em.penalties.base import Penalty
-from coview.em.prepared import Prepared, is_dense
+from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start, concatenated_tfidf
 from coview.graphs.neighbors import knn_graph
 from coview.params import by_view, check_choice, check_int, check_real
+from coview.views.density import is_dense
 
 # -- mixtures --------------------------------------------------------------------------------------
 

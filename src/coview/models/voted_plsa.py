@@ -174,6 +174,7 @@ class VotedPLSA(BaseViewsModel):
         params = {k: value for k, value in self.get_params(deep=False).items() if k in names}
         if not isinstance(params["init"], str) or params["init"] == "naive_bayes":
             params["init"] = "auto"  # mixtures and labels are of clusters, not of a view's topics
+        params["scaling"] = None  # the views are scaled already
         return PLSA(**{**params, "view_weights": "balanced", "random_state": seed, "verbose": 0})
 
     def _starts(
