@@ -7,8 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 import coview
-from coview import DataWarning, LinkPLSA, Views
+from coview import PLSA, DataWarning, LinkPLSA, Views, VotedPLSA
 from coview.baselines import BASELINES
+from coview.compare.cell_inputs import Preprocessing
 from coview.em.scaling import count_clipped, describe_scaling, learn_scaling, real_views, scaled
 from coview.metrics import nmi_max
 from coview.models import MODEL_NAMES, ONE_VIEW, model_class
@@ -179,3 +180,30 @@ def test_measurements_beside_sparse_counts_cannot_be_joined(rng):
     with pytest.raises(ValueError, match=r"'real0', 'real1' have negative.*views\.drop"):
         views.concat()
     assert views.drop("words").concat()["all"].min() < 0
+
+
+def test_a_voter_equals_the_model_of_its_view_alone(rng):
+    data, _ = clusters(rng)
+    voter = VotedPLSA(3, random_state=0).fit(data).voters_["real0"]
+    alone = PLSA(3, random_state=0).fit(data["real0"])
+    np.testing.assert_array_equal(voter.doc_topic_, alone.doc_topic_)
+
+
+@pytest.mark.parametrize("step", ["sqrt", "tfidf", "binary"])
+def test_steps_for_counts_are_refused_on_measurements(rng, step):
+    views = Views(clusters(rng)[0])
+    with pytest.raises(ValueError, match=rf"step '{step}' is for counts.*'real0' has negative"):
+        Preprocessing([step]).learn(views)
+
+
+def test_an_explanation_weighs_the_scaled_numbers(rng):
+    data, _ = clusters(rng)
+    views = Views(data)
+    model = LinkPLSA(3, random_state=0).fit(views)
+    query = {"real0": data["real0"][:1]}
+    found = coview.search(model, query, in_view="real1", views=views, explain=True)
+    reason = found[0].explanation[0]
+    counts = model.as_counts(views[:1])["real0"].toarray().ravel()
+    assert reason.query_words["real0"]
+    for term, weight in reason.query_words["real0"]:
+        assert 0 < weight <= counts[int(term)] + 1e-6
