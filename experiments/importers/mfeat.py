@@ -41,15 +41,12 @@ def import_mfeat(
     Returns
     -------
     views : Views
-        What was written. Columns of `kar`, which has negative values, are shifted so that their
-        smallest value is 0; the ready-made folder has it as it is, and its loader shifts it.
-        Values are rounded to single precision in both.
+        What was written, `kar` with its negative values. Values are rounded to single precision.
     """
     check_target(out, overwrite)
     data = dataset("mfeat")
     files = collect_files(archive, [f"mfeat-{view}" for view in data.views], limits=limits)
     matrices = {view: _numbers(files[f"mfeat-{view}"], f"mfeat-{view}") for view in data.views}
-    matrices["kar"] = matrices["kar"] - matrices["kar"].min(axis=0)
     views = Views(
         matrices,
         labels=_labels({view: len(matrix) for view, matrix in matrices.items()}, Path(archive)),

@@ -18,7 +18,6 @@ from coview.em.loop import EMRun, Interrupted
 from coview.em.prepared import (
     Prepared,
     check_fit_memory,
-    learn_scaling,
     prepare,
     view_weights,
     warn_of_empty_pins,
@@ -33,6 +32,7 @@ from coview.em.restarts import (
     one_fit_at_a_time,
     with_callbacks,
 )
+from coview.em.scaling import learn_scaling
 from coview.em.seed_words import TopicNames, check_seeds, find_words, number_seeds
 from coview.em.seeds import find_seeds, seeded_start
 from coview.em.starts import NamedStart, Start, start_from_model, starts_from
@@ -108,8 +108,9 @@ class BaseViewsModel(
         tokens on an average document that has it.
     scaling : "auto" or None, default="auto"
         "auto" leaves counts and sparse weights as they are, and scales each feature of dense real
-        views (more than half of the cells non-zero, not all integers) to [0, 1]. Learned in fit,
-        applied in transform.
+        views (more than half of the cells non-zero, not all integers) to [0, 1]. Only such views
+        may be negative; then narrow features get less than [0, 1]. Learned in fit, applied in
+        transform: see `coview.em.scaling`.
     assign : {"argmax", "kmeans"}, default="argmax"
         How labels follow from mixtures: the topic with the largest share, or k-means on the
         mixtures.
@@ -169,7 +170,7 @@ class BaseViewsModel(
     random_state_used_ : int
         The seed, also when `random_state` was None.
     scaling_ : dict of (ndarray, ndarray)
-        Smallest value and range of each feature, for the views that are scaled.
+        Smallest value and unit of each feature, for the views that are scaled.
     topic_names_ : list of (str or None)
         The names of the topics: from `seeds`, or those of the model given as `init`. Assign to it
         to name topics yourself; a refit that starts from the model keeps them.
@@ -261,7 +262,7 @@ class BaseViewsModel(
         Parameters
         ----------
         X : Views, dict of matrices, list of matrices, or one matrix of shape (documents, terms)
-            Non-negative counts or weights. Documents may lack views.
+            Counts or weights >= 0, or dense measurements. Documents may lack views.
         y : ignored
             Accepted for scikit-learn. Known labels are passed as `labels`.
         labels : array-like of int of shape (documents,), optional
@@ -455,7 +456,7 @@ class BaseViewsModel(
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
+        tags.input_tags.positive_only = True  # but for dense measurements
         tags.transformer_tags.preserves_dtype = [str(self.dtype)]
         # scikit-learn looks for these tags in every estimator with predict_proba
         tags.classifier_tags = ClassifierTags()

@@ -7,7 +7,7 @@ views that are present.
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from coview.em.emissions import Topics
 from coview.em.loop import fold_in
 from coview.em.prepared import Prepared, prepare
 from coview.em.problem import Problem
+from coview.em.scaling import count_clipped, real_views, warn_of_clipped
 from coview.em.simplex import pad_topics
 from coview.em.starts import Start, deterministic_kmeans
 from coview.params import check_dtype, check_int, check_real
@@ -26,7 +27,7 @@ from coview.reading.recipes import is_raw, read_raw
 from coview.runners.threads import ThreadRunner
 from coview.views.checks import DataWarning
 from coview.views.container import Views
-from coview.views.vocabulary import known_views, match_views
+from coview.views.vocabulary import known_views, match_views, read_known
 
 UNSEEN_SHARE = 0.01  # of the counts; below it no warning: folds always lose a few terms
 
@@ -45,12 +46,16 @@ class FoldedIn:
         The topic of each document, as `predict` returns it.
     empty : ndarray of bool of shape (documents,)
         Documents without a single count that the model knows; their mixture is uniform.
+    clipped : dict of int
+        For the views that may have negative values, how many values were beyond the range of
+        training and were cut off.
     """
 
     doc_topic: np.ndarray
     view_doc_topic: dict[str, np.ndarray]
     labels: np.ndarray
     empty: np.ndarray
+    clipped: dict[str, int] = field(default_factory=dict)
 
 
 class NewDocumentsMixin(TransformerMixin):
@@ -149,8 +154,10 @@ class NewDocumentsMixin(TransformerMixin):
         -------
         FoldedIn
         """
-        doc_topic, by_view, empty = self._mixtures(X)
-        return FoldedIn(doc_topic, by_view, self._assign(doc_topic), empty)
+        views = self.as_views(X)
+        doc_topic, by_view, empty = self._mixtures(views)
+        clipped = count_clipped(views, self.scaling_)
+        return FoldedIn(doc_topic, by_view, self._assign(doc_topic), empty, clipped)
 
     def _mixtures(self, X: Any) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
         """Return the mixture of each document, those of its views, and which are empty."""
@@ -206,18 +213,33 @@ class NewDocumentsMixin(TransformerMixin):
         views = known_views(self._read_views(X), self.view_names_, owner)
         return match_views(views, self.feature_names_, widths, owner)
 
+    def as_counts(self, X: Any) -> dict[str, sp.csr_array]:
+        """Return documents as the numbers that this model works on: see `scaling`.
+
+        Parameters
+        ----------
+        X : as in `transform`
+
+        Returns
+        -------
+        dict of csr_array of shape (documents, terms)
+        """
+        data = prepare(self.as_views(X), self.scaling_, check_dtype(self.dtype))
+        return dict(zip(data.names, data.matrices, strict=True))
+
     def _read_views(self, X: Any) -> Views:
         if isinstance(X, Views):
             return X
         if len(self.view_names_) == 1 and (
             not isinstance(X, Mapping | list | tuple) or _is_rows(X)
         ):
-            return Views({self.view_names_[0]: X})
-        return self.read(X) if is_raw(X) else Views(X)
+            return read_known({self.view_names_[0]: X}, real_views(self.scaling_))
+        return self.read(X) if is_raw(X) else read_known(X, real_views(self.scaling_))
 
     def _new_data(self, X: Any) -> Prepared:
         """Return new documents as the engine takes them, with the weights of the fit."""
         views = self.as_views(X)
+        warn_of_clipped(views, count_clipped(views, self.scaling_))
         data = prepare(views, self.scaling_, check_dtype(self.dtype))
         warn_of_unseen(data, self.unseen_terms_)
         data = replace(data, weights=tuple(self.view_weights_[n] for n in data.names))

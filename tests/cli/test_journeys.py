@@ -10,7 +10,7 @@ import random
 import numpy as np
 import pytest
 
-from tests.cli.command import inside, working
+from tests.cli.command import failing, inside, working
 
 WORDS = {
     "sport": ("goal match team player league score", "tor spiel mannschaft spieler liga punkte"),
@@ -230,3 +230,17 @@ def test_a_publishers_archive(tmp_path):
     out = str(tmp_path / "texas")
     assert main(["import", "webkb_texas", str(webkb(tmp_path)), "--out", out]) == 0
     assert "views folder" in working("info", tmp_path / "texas")
+
+
+def test_measurements_with_negative_values_and_how_they_were_scaled(tmp_path, rng):
+    np.save(tmp_path / "pca.npy", rng.normal(size=(30, 4)))
+    args = ("fit", "--view", f"pca={tmp_path / 'pca.npy'}", "-k", 2, "-o", tmp_path / "m.coview")
+    code, _, said = inside(*args)
+    assert code == 0, said
+    assert "all documents, real numbers from -" in said
+    assert "Scaled pca: features from -" in said
+    summary = json.loads(working(*args[:-1], tmp_path / "n.coview", "--json"))
+    assert list(summary["scaling"]) == ["pca"]
+    assert "scaled: features from -" in " ".join(working("info", tmp_path / "m.coview").split())
+    without = failing(1, *args[:-1], tmp_path / "n.coview", "--set", "scaling=null")
+    assert "scaling='auto'" in " ".join(without.split())

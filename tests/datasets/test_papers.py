@@ -78,25 +78,26 @@ def test_a_data_set_by_name_takes_the_options_of_its_loader(pages):
     assert views.equals(load_webkb("texas", data_home=pages[0], links="listed", target="student"))
 
 
-@pytest.mark.parametrize("raw", [True, False])
-def test_the_view_with_negative_values_begins_at_zero(tmp_path, raw):
-    kar = np.array([[-2.0, 1.0], [3.0, 1.5]])
-    matrices = {"pix": np.ones((2, 3)), "kar": kar - kar.min(axis=0)}
-    save(tmp_path, "mfeat", matrices, labels=[0, 1])
-    if raw:
-        (tmp_path / "mfeat/view_kar.npz").unlink()
-        np.save(tmp_path / "mfeat/view_kar.npy", kar)
-    views = load_mfeat(data_home=tmp_path, views=["kar", "pix"])
-    assert views.names == ("kar", "pix")
-    np.testing.assert_array_equal(views["kar"].toarray(), [[0, 0], [5, 0.5]])
-    assert views.labels.tolist() == [0, 1]
+def test_the_digits_come_with_five_views_or_with_all_six(tmp_path, rng):
+    names = ("pix", "fou", "fac", "zer", "mor", "kar")
+    matrices = {
+        name: rng.normal(size=(4, 3)) if name == "kar" else np.ones((4, 3)) for name in names
+    }
+    save(tmp_path, "mfeat", matrices, labels=[0, 1, 0, 1])
+    assert load_mfeat(data_home=tmp_path).names == names[:5]
+    views = load_mfeat(data_home=tmp_path, views="all")
+    assert set(views.names) == set(names)
+    np.testing.assert_array_equal(views["kar"].toarray(), matrices["kar"])
 
 
-def test_the_shifted_view_can_come_alone(tmp_path):
-    save(tmp_path, "mfeat", {"pix": np.ones((2, 3))}, labels=[0, 1])
-    (tmp_path / "mfeat/present.npy").unlink()
-    np.save(tmp_path / "mfeat/view_kar.npy", np.array([[-1.0], [1.0]]))
-    assert load_mfeat(data_home=tmp_path, views=["kar"])["kar"].toarray().tolist() == [[0], [2]]
+def test_any_views_folder_beside_the_papers_is_a_data_set(tmp_path):
+    views = Views({"a": [[1, 2]], "b": [[3]]}, labels=[0])
+    views.save(tmp_path / "mine")
+    assert load_dataset("mine", data_home=tmp_path).equals(views)
+    assert load_dataset("mine", data_home=tmp_path, views=["b"]).names == ("b",)
+    for name in ("other", "../mine"):
+        with pytest.raises(ValueError, match="There is no data set"):
+            load_dataset(name, data_home=tmp_path / "x")
 
 
 def test_a_split_that_is_missing_is_named(tmp_path):
@@ -158,8 +159,9 @@ def test_every_view_that_is_listed_can_be_read(papers_data, name):
 
 
 def test_the_six_feature_sets_of_the_digits(papers_data):
-    views = load_mfeat(data_home=papers_data, views=["kar", "pix"])
-    assert (views["kar"].toarray().min(axis=0) == 0).all()
+    views = load_mfeat(data_home=papers_data, views="all")
+    assert views.n_views == 6
+    assert views["kar"].min() < 0
     assert views["pix"].max() == 6
 
 

@@ -164,6 +164,8 @@ def test_matrices_that_are_no_links_are_refused():
         Views.from_graph(np.ones((2, 2)), ids=["a", "b", "c"])
     with pytest.raises(ValueError, match="Negative values"):
         Views.from_graph(np.array([[0, -1], [1, 0]]))
+    with pytest.raises(ValueError, match=r"Negative values.*weights of links"):
+        Views.from_graph(np.array([[0.5, -1.5], [1.5, 0.5]]))
 
 
 # -- new documents, and graphs --------------------------------------------------------------------

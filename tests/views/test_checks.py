@@ -68,6 +68,57 @@ def test_a_negative_count_is_an_error_with_the_value(make):  # 3
         check_matrix(make([[0, 2.0], [-5, 1]]), "fr")
 
 
+@pytest.mark.parametrize("make", [np.asarray, *(getattr(sp, f"{f}_matrix") for f in FORMATS)])
+def test_dense_measurements_may_be_negative(make):
+    values = [[-1.5, 2.0, 0.25], [0.5, 0.0, -3.0], [0.0, 0.0, 0.0]]  # the last lacks the view
+    np.testing.assert_array_equal(check_matrix(make(values)).toarray(), values)
+    assert check_matrix(make(values)).nnz == 5
+    views = Views({"pca": make(values)})
+    assert views.present[:, 0].tolist() == [True, True, False]
+    assert "2 documents (1 lacks it), real numbers from -3 to 2" in repr(views)
+
+
+@pytest.mark.parametrize("make", [np.asarray, *(getattr(sp, f"{f}_matrix") for f in FORMATS)])
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ([[-1.0, 2.0], [3.0, -4.0]], "here all values are whole numbers"),
+        ([[-1.5, 0.0], [0.0, 0.5]], "here 50 % of the cells are not zero"),
+    ],
+)
+def test_counts_and_sparse_weights_may_not_be_negative(make, values, why):
+    with raises("Negative values in data passed to", "row 0, column 0", "MinMaxScaler", why):
+        check_matrix(make(values))
+
+
+def test_explicit_zeros_do_not_make_a_matrix_dense():
+    indices = [0, 1, 2] * 2
+    matrix = sp.csr_array(([-1.5, 0, 0, 0.5, 0, 0], indices, [0, 3, 6]), shape=(2, 3))
+    with raises("33 % of the cells"):
+        check_matrix(matrix)
+    assert matrix.nnz == 6
+    kept = sp.csr_array(([-1.5, 2, 0, 0.5, 0, 1], indices, [0, 3, 6]), shape=(2, 3))
+    assert check_matrix(kept).nnz == 4
+    assert kept.nnz == 6
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_measurements_must_be_finite(value):
+    with raises("Input contains", "row 1, column 1"):
+        check_matrix([[-1.5, 2.0], [0.5, value]])
+
+
+def test_views_with_negative_values_are_selected_aligned_and_saved(tmp_path, rng):
+    matrix = rng.normal(size=(4, 3))
+    views = Views.align(
+        {"a": matrix, "b": [[1], [2]]}, on={"a": list("wxyz"), "b": ["x", "q"]}, how="outer"
+    )
+    np.testing.assert_array_equal(views["a"].toarray()[:4], matrix)
+    assert views.present[:, 0].tolist() == [True] * 4 + [False]
+    views.save(tmp_path / "v")
+    assert Views.load(tmp_path / "v").equals(views)
+
+
 def test_the_message_names_document_and_feature():  # 1
     with raises("row 1, column 0", "document 'd1'", "feature 'cat'"):
         Views({"en": [[1.0], [np.nan]]}, ids=["d0", "d1"], features={"en": ["cat"]})

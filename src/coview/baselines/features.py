@@ -2,7 +2,7 @@
 
 "auto": counts and sparse weights as square roots, weighted by tf-idf, rows of length one (the rule
 of the models' own starts: `em.starts.concatenated_tfidf`); dense views that are not whole numbers
-with features scaled to [0, 1] (`em.prepared.learn_scaling`), rows of length one. So each view has
+with features scaled to [0, 1] (`em.scaling`), rows of length one. So each view has
 the same weight in each document. "raw": the values as they are, as in the papers' k-means.
 
 A document that lacks a view is at the origin of it. What is learned (ranges, document frequencies)
@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.em.prepared import apply_scaling, is_dense, learn_scaling
+from coview.em.scaling import learn_scaling, scaled
 from coview.params import check_choice
 from coview.views.container import Views
+from coview.views.density import is_dense
 from coview.views.vocabulary import match_views
 
 
@@ -55,7 +56,7 @@ class Features:
         tfidf = {}
         for v, (name, matrix) in enumerate(views.matrices.items()):
             rows = matrix[np.flatnonzero(views.present[:, v])]
-            if rows.shape[0] and not is_dense(rows):
+            if rows.shape[0] and not is_dense(rows) and name not in scaling:
                 tfidf[name] = _tfidf().fit(_roots(rows))
         return cls(kind, widths, views.features, scaling, tfidf)
 
@@ -65,7 +66,8 @@ class Features:
         found = {}
         for name, width in self.widths.items():
             if name in views:
-                points = self._points_of_view(name, views[name].astype(np.float64))
+                has = views.present[:, views.names.index(name)]
+                points = self._points_of_view(name, views[name].astype(np.float64), has)
                 found[name] = _short_indices(points)
             else:
                 found[name] = sp.csr_array((views.n_docs, width))
@@ -76,13 +78,12 @@ class Features:
         parts = list(self.points(views, owner).values())
         return _short_indices(sp.csr_array(sp.hstack(parts, format="csr")))
 
-    def _points_of_view(self, name: str, matrix: sp.csr_array) -> sp.csr_array:
+    def _points_of_view(self, name: str, matrix: sp.csr_array, present: np.ndarray) -> sp.csr_array:
         from sklearn.preprocessing import normalize
 
         if self.kind == "raw":
             return matrix
-        if name in self.scaling:
-            matrix = apply_scaling(matrix, *self.scaling[name])
+        matrix = scaled(name, matrix, present, self.scaling)
         if name in self.tfidf:
             return sp.csr_array(self.tfidf[name].transform(_roots(matrix)))
         return sp.csr_array(normalize(matrix))

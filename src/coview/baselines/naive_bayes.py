@@ -34,7 +34,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.baselines.base import Classifier, require_several_views
-from coview.em.prepared import learn_scaling, prepare
+from coview.em.prepared import prepare
+from coview.em.scaling import learn_scaling
 from coview.params import check_choice, check_int, check_real
 from coview.views.checks import check_known
 from coview.views.container import Views

@@ -28,7 +28,8 @@ from coview.metrics import adjusted_rand, clustering_accuracy
 from coview.params import check_choice
 from coview.views.checks import check_known
 from coview.views.container import Views
-from coview.views.vocabulary import match_views
+from coview.views.density import has_negatives
+from coview.views.vocabulary import match_views, read_known
 
 SILHOUETTE_DOCUMENTS = 2_000  # of more a sample is drawn, since all pairs are compared
 
@@ -146,7 +147,8 @@ class Concatenated(InductiveClusterer):
         views = match_views(views, self.features_, self.widths_, owner)
         absent = [n for n in self.view_names_ if n not in views.names]
         empty = {n: np.zeros((views.n_docs, self.widths_[n])) for n in absent}
-        whole = Views({**views.matrices, **empty}).select(*self.view_names_)
+        real = [n for n, matrix in views.matrices.items() if has_negatives(matrix)]
+        whole = read_known({**views.matrices, **empty}, real).select(*self.view_names_)
         return self.estimator_.predict(whole.concat())
 
 

@@ -21,7 +21,7 @@ from coview.cli.inputs import (
     document_names,
 )
 from coview.cli.options import UsageError, parse_pairs, refuse_options
-from coview.cli.output import note, print_json
+from coview.cli.output import cell, note, print_json
 from coview.cli.seeds import read_seeds
 from coview.models import MODEL_NAMES, ONE_VIEW, model_class, topic_model
 from coview.views.repr import describe as describe_views
@@ -191,7 +191,6 @@ def fit(
         "n_jobs": jobs,
         "random_state": seed,
         "seeds": read_seeds(seeds, seed_words or []),
-        **_parse_parameters(parameter or []),
     }
     _check_output(output)
     check_not_input(output, *source.files, *([seeds] if seeds else []))
@@ -200,7 +199,9 @@ def fit(
     views = source.views()
     views = views.concat() if concat else views
     _check_views(model.value, views)
-    made = _make_model(model.value, topics, {k: v for k, v in given.items() if v is not None})
+    params = {k: v for k, v in given.items() if v is not None}
+    # null is a value there: --set scaling=null
+    made = _make_model(model.value, topics, params | _parse_parameters(parameter or []))
     _set_graphs(made, _graph_files(graph or []), views)
     made.set_params(verbose=int(not quiet and sys.stderr.isatty()))
     if not quiet:
@@ -365,12 +366,15 @@ def _explain_resume(checkpoint: Checkpoint) -> None:
 
 
 def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
+    from coview.em.scaling import describe_scaling
+
     model = topic_model(fitted)
     summary: dict[str, Any] = {
         "model": type(model).__name__,
         "topics": model.doc_topic_.shape[1],
         "documents": len(model.doc_topic_),
         "views": list(model.view_names_),
+        "scaling": describe_scaling(model.scaling_),
         "iterations": int(model.n_iter_),
         "objective": float(model.objective_),
         "file": str(output),
@@ -381,5 +385,11 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
         note(
             f"Fitted {summary['model']} with {plural(summary['topics'], 'topic')} to "
             f"{plural(summary['documents'], 'document')} and saved it as {output}.\n"
+            f"{_scaling_lines(summary['scaling'])}"
             f"Show its topics with: coview topics {output}"
         )
+
+
+def _scaling_lines(scaling: dict[str, str]) -> str:
+    """Return a line for each view that was scaled."""
+    return "".join(f"Scaled {cell(view)}: {how}.\n" for view, how in scaling.items())

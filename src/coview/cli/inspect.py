@@ -130,7 +130,7 @@ def _model_info(path: Path) -> dict[str, Any]:
         "topics": inner.doc_topic_.shape[1],
         "documents": len(inner.doc_topic_),
         "views": {
-            name: f"{p.shape[1]:,} terms, {_origin(inner, name)}"
+            name: f"{p.shape[1]:,} terms, {_origin(inner, name)}{_scaling(inner, name)}"
             for name, p in inner.components_.items()
         },
         "iterations": int(inner.n_iter_),
@@ -144,6 +144,14 @@ def _origin(model: Any, view: str) -> str:
     """Return what a view was made from."""
     recipe = model.recipes_[view]
     return "from matrices" if recipe is None else f"reads {recipe.kind} of {recipe.source!r}"
+
+
+def _scaling(model: Any, view: str) -> str:
+    """Return how a view was scaled, if it was."""
+    from coview.em.scaling import describe_scaling
+
+    how = describe_scaling(model.scaling_)
+    return f", scaled: {how[view]}" if view in how else ""
 
 
 @data_options(*ALL_DATA_OPTIONS)

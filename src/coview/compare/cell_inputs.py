@@ -27,6 +27,7 @@ from coview.compare.plan import as_json
 from coview.models import MODEL_NAMES, model_class
 from coview.params import check_choice, check_real
 from coview.views.container import Views
+from coview.views.density import has_negatives
 from coview.views.folder import is_views_folder
 from coview.wording import listing, plural, quoted
 
@@ -222,6 +223,7 @@ class Preprocessing:
         for name, matrix in views.matrices.items():
             learned = self._learned[name] = []
             for step in self._steps:
+                _check_step(step, name, matrix)
                 learned.append(_LEARN[step](matrix) if step in _LEARN else None)
                 matrix = _APPLY[step](matrix, learned[-1])
         return self
@@ -241,8 +243,18 @@ class Preprocessing:
 
     def _matrix(self, name: str, matrix: sp.csr_array) -> sp.csr_array:
         for step, learned in zip(self._steps, self._learned[name], strict=True):
+            _check_step(step, name, matrix)
             matrix = _APPLY[step](matrix, learned)
         return matrix
+
+
+def _check_step(step: str, view: str, matrix: sp.csr_array) -> None:
+    """Refuse steps for counts on measurements."""
+    if step in ("tfidf", "binary", "sqrt") and has_negatives(matrix):
+        raise ValueError(
+            f"The step {step!r} is for counts and weights >= 0, but view {view!r} has negative "
+            "values. Leave the step out, or the view; models scale such a view themselves."
+        )
 
 
 def _idf(matrix: sp.csr_array) -> Any:
@@ -253,7 +265,7 @@ def _idf(matrix: sp.csr_array) -> Any:
 
 
 def _largest(matrix: sp.csr_array) -> float:
-    return matrix.max() or 1.0
+    return abs(matrix).max() or 1.0
 
 
 def _unit_rows(norm: str) -> Callable[[sp.csr_array, Any], sp.csr_array]:

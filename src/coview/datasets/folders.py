@@ -49,7 +49,14 @@ def _user_data_folder(platform: str) -> Path:
 
 def find_folder(data: Dataset, folder: str | os.PathLike[str] | None = None) -> Path | None:
     """Return the folder that holds a data set, or None if there is none."""
-    found = data_home(folder) / data.folder
+    return find_views(data.folder, folder)
+
+
+def find_views(name: str, folder: str | os.PathLike[str] | None = None) -> Path | None:
+    """Return the views folder of that name among the data sets, or None if there is none."""
+    if Path(name).name != name:  # a path is no name
+        return None
+    found = data_home(folder) / name
     return found if any(found.glob("view_*.np[yz]")) else None
 
 
@@ -89,7 +96,7 @@ def load_folder(
         A key of `DATASETS`.
     data_home : path, optional
         Folder of the data sets: see `data_home`.
-    views : sequence of str, optional
+    views : sequence of str, or "all", optional
         By default the default views of the registry.
     check : bool, default=False
         Whether to compare the files with their checksums first.
@@ -100,7 +107,10 @@ def load_folder(
         check_manifest(folder)
     from coview.views.container import Views  # imports numpy, which `coview data list` avoids
 
-    return Views.load(folder, views=views or data.default_views or tuple(data.views))
+    every = tuple(data.views)
+    return Views.load(
+        folder, views=every if views == "all" else views or data.default_views or every
+    )
 
 
 # -- checksums -------------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from coview.datasets.folders import load_folder, need_folder
+from coview.datasets.folders import check_manifest, find_views, load_folder, need_folder
 from coview.datasets.newsgroups import load_newsgv2, load_newsgv4
-from coview.datasets.registry import UNIVERSITIES, dataset
+from coview.datasets.registry import DATASETS, UNIVERSITIES, dataset
 from coview.params import check_choice
 from coview.views.container import Views
 from coview.wording import quoted
@@ -33,22 +33,14 @@ def load_mfeat(
     data_home : path, optional
         Folder that holds the folder `mfeat`; by default `$COVIEW_DATA`, else the user's data
         folder.
-    views : sequence of str, optional
-        Some of pix (240 columns), fou (76), fac (216), zer (47), mor (6) and kar (64). By default
-        the first five, those of Wang et al. (2017). `kar` has negative values: each of its columns
-        is shifted so that its smallest value is 0.
+    views : sequence of str, or "all", optional
+        Some of pix (240 columns), fou (76), fac (216), zer (47), mor (6) and kar (64), or all six.
+        By default the first five, those of Wang et al. (2017), whose paper leaves out `kar`, which
+        has negative values; models scale it.
     check : bool, default=False
         Whether to compare the files with their checksums first.
     """
-    names = list(views or dataset("mfeat").default_views)
-    folder = need_folder(dataset("mfeat"), data_home)
-    if "kar" not in names or not (folder / "view_kar.npy").exists():
-        return load_folder("mfeat", data_home, names, check)
-    others = [name for name in names if name != "kar"] or ["pix"]
-    found = load_folder("mfeat", data_home, others, check)
-    kar = np.load(folder / "view_kar.npy", allow_pickle=False)
-    matrices = {**found.matrices, "kar": kar - kar.min(axis=0)}
-    return _with_matrices(found, {name: matrices[name] for name in names})
+    return load_folder("mfeat", data_home, views, check)
 
 
 def load_reuters1200(
@@ -237,16 +229,16 @@ _LOADERS: dict[str, Callable[..., Any]] = {
 def load_dataset(
     name: str, *, data_home: Home = None, check: bool = False, **options: Any
 ) -> Views:
-    """Load any of the papers' data sets by its name.
+    """Load any of the papers' data sets by its name, or another views folder beside them.
 
     Parameters
     ----------
     name : str
-        A key of `DATASETS`.
+        A key of `DATASETS`, or the name of a views folder in `data_home`.
     data_home, check
         As in :func:`load_mfeat`.
     **options
-        Further parameters of the loader of that data set.
+        Further parameters of the loader of that data set; of another folder only `views`.
 
     Examples
     --------
@@ -259,6 +251,10 @@ def load_dataset(
     ...     load_dataset("cora", data_home=home, views=["content"]).shape
     (2, 2)
     """
+    if name not in DATASETS and (folder := find_views(name, data_home)) is not None:
+        if check:
+            check_manifest(folder)
+        return Views.load(folder, **options)
     data = dataset(name)
     if name.startswith("webkb_"):
         university = name.removeprefix("webkb_")

@@ -156,7 +156,8 @@ _ALL = (
         citation="Duin, Multiple Features, UCI Machine Learning Repository, 1998",
         papers=(WANG_2017,),
         notes=(
-            "kar has negative values; the paper leaves it out, and so does the loader by default.",
+            "kar has negative values; the paper leaves it out, and so does the loader by default: "
+            'views="all" reads all six.',
             "The views have very different scales.",
         ),
         default_views=("pix", "fou", "fac", "zer", "mor"),

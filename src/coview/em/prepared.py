@@ -1,9 +1,9 @@
 """Prepared: what the engine works on, made from `Views`: scaled matrices, weights, labels, blocks.
 
-Scaling leaves counts and sparse weights as they are, and brings dense measurements to [0, 1]. A
-block is a range of documents over all views, the unit of work of every runner. Where the data are
-cut depends on the data alone, never on the number of threads, and sums over documents go through
-the blocks in one order, so the same data give the same bits for any number of threads.
+Matrices are scaled as `em.scaling` learned it. A block is a range of documents over all views, the
+unit of work of every runner. Where the data are cut depends on the data alone, never on the number
+of threads, and sums over documents go through the blocks in one order, so the same data give the
+same bits for any number of threads.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from coview.em.penalties.base import Penalty
 from coview.em.prior import Prior
+from coview.em.scaling import scaled
 from coview.em.seeds import Seeds
 from coview.em.simplex import padded
 from coview.memory import check_memory
@@ -89,8 +90,8 @@ def prepare(views: Views, scaling: Mapping[str, Any], dtype: Any) -> Prepared:
     """Scale the views as learned in fit, and cast them to `dtype`; every view has weight 1."""
     matrices = []
     for name, matrix in views.matrices.items():
-        scaled = apply_scaling(matrix, *scaling[name]) if name in scaling else matrix
-        matrices.append(scaled.astype(dtype, copy=False))
+        has = views.present[:, views.names.index(name)]
+        matrices.append(scaled(name, matrix, has, scaling).astype(dtype, copy=False))
     return Prepared(views.names, tuple(matrices), views.present, (1.0,) * views.n_views)
 
 
@@ -174,68 +175,6 @@ def check_fit_memory(
         fit_bytes(matrices, n_topics, n_slots, itemsize),
         f"fitting {n_topics:,} topics to {n_docs:,} documents and {terms:,} terms",
     )
-
-
-# -- scaling ---------------------------------------------------------------------------------------
-
-DENSE = 0.5  # a view with more non-zeros than this share of its cells is dense
-
-
-def is_dense(matrix: sp.csr_array) -> bool:
-    """Return whether more than half of the cells are not zero."""
-    return matrix.nnz > DENSE * matrix.shape[0] * matrix.shape[1]
-
-
-def is_dense_real(matrix: sp.csr_array) -> bool:
-    """Return whether a view holds measurements, not counts: mostly non-zero, not all integers.
-
-    The answer depends on the values alone, so a matrix and its sparse copy are treated alike.
-
-    >>> is_dense_real(sp.csr_array([[0.5, 1.2], [3.1, 0.7]]))
-    True
-    >>> is_dense_real(sp.csr_array([[5, 1], [2, 1]]))
-    False
-    """
-    return is_dense(matrix) and bool((matrix.data != np.rint(matrix.data)).any())
-
-
-def learn_scaling(
-    matrices: Mapping[str, sp.csr_array], present: np.ndarray, scaling: str | None
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return the smallest value and the range of each feature, for the views to be scaled.
-
-    With scaling="auto" these are the dense real views with at least two documents; None scales
-    nothing. Documents that lack the view are left out.
-    """
-    if scaling is None:
-        return {}
-    learned = {}
-    for v, (name, matrix) in enumerate(matrices.items()):
-        rows = matrix[np.flatnonzero(present[:, v])] if not present[:, v].all() else matrix
-        if rows.shape[0] > 1 and is_dense_real(rows):
-            low = rows.min(axis=0).toarray().ravel()
-            learned[name] = low, rows.max(axis=0).toarray().ravel() - low
-    return learned
-
-
-def apply_scaling(matrix: sp.csr_array, low: np.ndarray, span: np.ndarray) -> sp.csr_array:
-    """Return (x - low) / span, feature by feature, not below 0; constant features become 0.
-
-    Rows without any entry stay empty: they stand for documents that lack the view.
-    """
-    kept = np.flatnonzero(np.diff(matrix.indptr))
-    dense = matrix[kept].toarray()
-    dense -= low.astype(dense.dtype)
-    np.divide(dense, span, out=dense, where=span > 0, casting="same_kind")
-    dense[:, span <= 0] = 0
-    np.maximum(dense, 0, out=dense)
-    back = sp.csr_array(
-        (np.ones(len(kept), dense.dtype), (kept, np.arange(len(kept)))),
-        shape=(matrix.shape[0], len(kept)),
-    )
-    scaled = sp.csr_array(back @ sp.csr_array(dense))
-    scaled.sort_indices()
-    return scaled
 
 
 # -- blocks ----------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Graphs of nearest neighbors in LTM and MGGM, and new documents that join them."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -11,7 +11,7 @@ from coview.base import BaseViewsModel
 from coview.em.penalties.base import Penalty
 from coview.em.penalties.graph_smoothness import GraphSmoothness
 from coview.em.penalties.neighbor_pull import NeighborPull
-from coview.em.prepared import Prepared, is_dense
+from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
 from coview.graphs.neighbors import graph_of_pairs, nearest_pairs, scaled_points
@@ -22,6 +22,7 @@ from coview.graphs.new_neighbors import (
     unpack_points,
 )
 from coview.new_documents import without_unseen
+from coview.views.density import is_dense
 
 # of the weight of all graphs; the pull of one that has less is far below the fold-in's tolerance
 NEGLIGIBLE = 1e-6
@@ -72,7 +73,7 @@ class NeighborsOfNewDocuments(BaseViewsModel):
     documents are folded in without the graph, as they were.
     """
 
-    neighbor_metric: str
+    neighbor_metric: Literal["auto", "euclidean", "tfidf"]
     smooth_new: bool
     graph_points_: dict[str, dict[str, Any]]
     graph_strength_: float

@@ -40,6 +40,7 @@ from coview.base import BaseViewsModel
 from coview.em.emissions import Topics
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
+from coview.em.scaling import real_views
 from coview.em.seeds import order_by_seeds
 from coview.em.starts import NamedStart, Start, label_start, pinned_start, random_start
 from coview.models._shared import free_topics, one_mixture
@@ -151,7 +152,7 @@ class VotedPLSA(BaseViewsModel):
         self, views: Views, labels: Any, rng: np.random.Generator
     ) -> tuple[Prepared, dict[str, Any]]:
         data, learned = super()._prepare_training(views, labels, rng)
-        votes, voters = self._vote(data, _seed_of_fit(rng))
+        votes, voters = self._vote(data, real_views(learned["scaling_"]), _seed_of_fit(rng))
         chosen = signatures(votes, self.n_components, self.signatures)
         assigned = preassign(votes, chosen)
         if data.labels is not None:
@@ -168,7 +169,9 @@ class VotedPLSA(BaseViewsModel):
         pins = assigned if given is None else np.where(given >= 0, given, assigned)
         return replace(data, labels=pins if (pins >= 0).any() else None), learned
 
-    def _vote(self, data: Prepared, seed: int) -> tuple[np.ndarray, dict[str, Any]]:
+    def _vote(
+        self, data: Prepared, real: list[str], seed: int
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         """Return the topic of each document in each view, -1 where it lacks the view, and voters.
 
         Views without a single count have no column: they cannot vote, and need not agree.
@@ -178,20 +181,22 @@ class VotedPLSA(BaseViewsModel):
         for column, v in enumerate(filled):
             name, matrix = data.names[v], data.matrices[v]
             rows = np.flatnonzero(data.present[:, v])
-            voter = voters[name] = self._voter(seed).fit(matrix[rows])
+            voter = voters[name] = self._voter(name in real, seed).fit(matrix[rows])
             # the mixtures of the fit, where the voter keeps them; otherwise it sees them once more
             fitted = hasattr(voter, "doc_topic_")
             shares = voter.doc_topic_ if fitted else _shares(voter, matrix[rows], name)
             votes[rows, column] = shares.argmax(axis=1)
         return votes, voters
 
-    def _voter(self, seed: int) -> Any:
+    def _voter(self, real: bool, seed: int) -> Any:
         if self.voter is not None:
             return _seeded(clone(self.voter), seed)
         names = PLSA().get_params()
         params = {k: value for k, value in self.get_params(deep=False).items() if k in names}
         if not isinstance(params["init"], str) or params["init"] in ("naive_bayes", "seeds"):
             params["init"] = "auto"  # mixtures and labels are of clusters, not of a view's topics
+        if real:  # scaled already: with all features to [0, 1] it would be another view
+            params["scaling"] = None
         own = {"view_weights": "balanced", "seeds": None, "random_state": seed, "verbose": 0}
         return PLSA(**{**params, **own})
 

@@ -59,7 +59,7 @@ def _recipe(view: str, names: np.ndarray) -> Recipe:
 
 def _adjacency(graph: Any, ids: Any, name: str) -> tuple[sp.csr_array, np.ndarray | None]:
     given = read_named_matrix(graph, name)
-    matrix = check_matrix(given.matrix, name)
+    matrix = check_matrix(given.matrix, name, negatives="never")
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"A matrix of links must have a row and a column for each document, found the shape "
@@ -125,7 +125,7 @@ def directed_links(
         _report_unlisted(list(unlisted), n_dropped, unknown)
     shape = (len(number),) * 2
     links = sp.coo_array((np.array(weights), (np.array(rows), np.array(columns))), shape=shape)
-    return _without_loops(check_matrix(links, "links")), check_ids(number)
+    return _without_loops(check_matrix(links, "links", negatives="never")), check_ids(number)
 
 
 def _report_unlisted(unlisted: list[str], n_dropped: int, unknown: str) -> None:

@@ -13,6 +13,7 @@ from coview.retrieval.results import Reason
 from coview.retrieval.similarity import PreparedQueries, contributions
 from coview.retrieval.spaces import ComparisonSpace, ViewOrAll
 from coview.views.container import Views
+from coview.views.density import has_negatives
 
 REASONS = 3  # for each answer
 TERMS = 8  # of each topic and view
@@ -133,11 +134,14 @@ def words_for_topic(
         Its mixture.
     topic : int
     """
+    document = views[[row]]
+    counts = dict(document.matrices)
+    # negative measurements are no weights of words; the scaled ones are
+    real = [name for name, matrix in counts.items() if has_negatives(matrix)]
+    counts |= model.as_counts(document.select(*real)) if real else {}
     return {
-        name: _view_words(
-            matrix[[row]], p_z_d, model.components_[name], topic, model.feature_names_[name]
-        )
-        for name, matrix in views.matrices.items()
+        name: _view_words(matrix, p_z_d, model.components_[name], topic, model.feature_names_[name])
+        for name, matrix in counts.items()
     }
 
 

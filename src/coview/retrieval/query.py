@@ -97,7 +97,7 @@ def known_counts(model: Any, views: Views) -> np.ndarray:
     """Return the counts of each document that are of terms seen in training, (documents,)."""
     total = np.zeros(len(views))
     for name, matrix in views.matrices.items():
-        total += matrix @ (model.term_counts_[name] > 0).astype(np.float64)
+        total += abs(matrix) @ (model.term_counts_[name] > 0).astype(np.float64)
     return total
 
 

@@ -23,7 +23,10 @@ from coview.wording import listing, quoted
 
 
 class Views(Constructors):
-    """Named matrices of non-negative counts or weights over the same documents. Immutable.
+    """Named matrices of counts, weights or measurements over the same documents. Immutable.
+
+    Only a dense view of real numbers (more than half of the cells not zero, not all whole numbers)
+    may be negative, such as principal components: the models' `scaling` makes it non-negative.
 
     Each matrix is kept as a canonical `scipy.sparse.csr_array` (sorted, no duplicates, no explicit
     zeros). Types that fit into float32 exactly (float32, bool, integers of up to 16 bits) become

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -22,6 +22,7 @@ from coview.views.checks import (
     check_size,
     frozen,
 )
+from coview.views.density import DENSE, has_negatives
 from coview.views.matrix_checks import check_matrix, frozen_csr
 from coview.views.named_matrices import NamedMatrix, read_named_matrices
 from coview.wording import listing, plural, quoted
@@ -67,7 +68,8 @@ class Contents:
 
     def join(self, name: str) -> Contents:
         """Return all views side by side in one."""
-        joined = sp.hstack(list(self.matrices.values()), format="csr")
+        joined = sp.csr_array(sp.hstack(list(self.matrices.values()), format="csr"))
+        _check_joined(self.matrices, self.present)
         return replace(
             self,
             matrices={name: frozen_csr(joined)},
@@ -167,6 +169,24 @@ class Contents:
         )
 
 
+def _check_joined(matrices: Mapping[str, sp.csr_array], present: np.ndarray) -> None:
+    """Refuse to mix measurements that may be negative with sparse counts: no one scale suits.
+
+    Cells of views that a document lacks do not count.
+    """
+    negative = [name for name, matrix in matrices.items() if has_negatives(matrix)]
+    widths = np.array([matrix.shape[1] for matrix in matrices.values()])
+    share = sum(m.nnz for m in matrices.values()) / max(present.sum(axis=0) @ widths, 1)
+    if negative and share <= DENSE:
+        raise ValueError(
+            f"{listing(negative)} {'has' if len(negative) == 1 else 'have'} negative values and "
+            f"cannot be put side by side with sparse views: {100 * share:.0f} % of the cells of "
+            "all views are not zero. Scale measurements first (for example with "
+            "sklearn.preprocessing.MinMaxScaler), leave them out with views.drop(...), or use a "
+            "model of several views such as LinkPLSA."
+        )
+
+
 def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
     return a is b if a is None or b is None else np.array_equal(a, b)
 
@@ -185,8 +205,13 @@ def _same_matrix(a: sp.csr_array, b: sp.csr_array) -> bool:
 # -- assembly -------------------------------------------------------------------------------------
 
 
-def assemble(given: Mapping[str, NamedMatrix], ids: Any, features: Any) -> Contents:
-    """Check matrices and their names against each other; labels and masks are added later."""
+def assemble(
+    given: Mapping[str, NamedMatrix], ids: Any, features: Any, real: Collection[str] = ()
+) -> Contents:
+    """Check matrices and their names against each other; labels and masks are added later.
+
+    The views in `real` are known to hold measurements: they may be negative in any case.
+    """
     own_ids = _agreed_ids({name: named.ids for name, named in given.items()}, given)
     row_names = own_ids if ids is None else _agreed_ids(ids, given)
     own_features = {name: named.features for name, named in given.items()}
@@ -194,7 +219,13 @@ def assemble(given: Mapping[str, NamedMatrix], ids: Any, features: Any) -> Conte
     column_names = {name: _check_features(name, columns[name]) for name in given}
     # values are checked before sizes: names make a message about a value clearer
     matrices = {
-        name: check_matrix(named.matrix, name, ids=row_names, features=column_names[name])
+        name: check_matrix(
+            named.matrix,
+            name,
+            ids=row_names,
+            features=column_names[name],
+            negatives="always" if name in real else "if real",
+        )
         for name, named in given.items()
     }
     n_docs = check_aligned({name: matrix.shape[0] for name, matrix in matrices.items()})
@@ -260,7 +291,8 @@ def align(data: Any, on: Mapping[str, Any] | None, how: str, features: Any) -> C
         )
         for name, named in given.items()
     }
-    return assemble(aligned, documents, features)
+    real = [n for n, single in by_view.items() if has_negatives(single.matrices[n])]
+    return assemble(aligned, documents, features, real)
 
 
 def common_documents(ids: Mapping[str, np.ndarray], how: str) -> list[str]:

@@ -1,4 +1,7 @@
-"""The check of one matrix: it becomes a canonical CSR array of non-negative floats, or an error.
+"""The check of one matrix: it becomes a canonical CSR array of floats, or an error.
+
+Negative values are for measurements: a matrix that is dense and real (`views.density`) may have
+them, counts and sparse weights may not.
 
 The errors about values (NaN, negative, infinite, too large, not a number) are worded in the last
 section. The order of the checks matters: a CSR whose indices point outside the matrix makes
@@ -10,15 +13,17 @@ around the same buffers.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from coview.views.checks import DataWarning, frozen
+from coview.views.density import why_not_real
 from coview.wording import location, quoted
 
 Names = np.ndarray | None
+Negatives = Literal["if real", "never", "always"]
 
 _RESHAPE = (
     "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
@@ -28,9 +33,14 @@ _FORMATS = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
 
 
 def check_matrix(
-    X: Any, view: str = "X", *, ids: Names = None, features: Names = None
+    X: Any,
+    view: str = "X",
+    *,
+    ids: Names = None,
+    features: Names = None,
+    negatives: Negatives = "if real",
 ) -> sp.csr_array:
-    """Convert a matrix to a canonical, read-only CSR array of non-negative finite floats.
+    """Convert a matrix to a canonical, read-only CSR array of finite floats.
 
     Canonical means sorted indices, no duplicates (they are summed, in float64) and no explicit
     zeros. The element type is float32 if every value of the input's type fits into it exactly
@@ -46,6 +56,10 @@ def check_matrix(
         Name of the view, for the messages.
     ids, features : array of str or None
         Names of the documents and of the terms, for the messages.
+    negatives : {"if real", "never", "always"}, default="if real"
+        Whether values may be negative: if more than half of the cells (of documents that have any
+        entry) are not zero and not all values are whole numbers; never, as for links; or always,
+        as for new documents of a view that is known to have them.
 
     Returns
     -------
@@ -54,14 +68,17 @@ def check_matrix(
     Raises
     ------
     TypeError, ValueError
-        If it is not a matrix of numbers, is damaged, is empty, or holds NaN, infinite or negative
-        values, or integers too large for a float to hold exactly.
+        If it is not a matrix of numbers, is damaged, is empty, or holds NaN, infinite values,
+        negative ones where they may not be, or integers too large for a float to hold exactly.
 
     Examples
     --------
     >>> check_matrix([[0, 2], [1, 0]]).toarray()
     array([[0., 2.],
            [1., 0.]])
+    >>> check_matrix([[0.5, -2], [-1, 3]]).toarray()
+    array([[ 0.5, -2. ],
+           [-1. ,  3. ]])
     >>> check_matrix([[0, 2], [-1, 0]], "words")
     Traceback (most recent call last):
         ...
@@ -75,10 +92,12 @@ def check_matrix(
     csr = _short_indices(_to_csr(X, view))
     with np.errstate(over="ignore"):  # an overflow to inf is found by the next check
         csr.data = csr.data.astype(float_type(kind), copy=False)
-    lowest = _check_values(csr, kind, view, ids, features)
-    if lowest == 0:  # explicit zeros; a copy, because the caller's buffers must not change
-        csr = csr.copy()
+    lowest = _lowest(csr)
+    if lowest == 0 or (lowest < 0 and not csr.data.all()):
+        csr = csr.copy()  # explicit zeros go, but the caller's buffers must not change
         csr.eliminate_zeros()
+    why_not = None if lowest >= 0 else _why_not_negative(csr, negatives)
+    _check_values(csr, kind, why_not, (view, ids, features))
     return frozen_csr(csr)
 
 
@@ -247,23 +266,37 @@ def _without_duplicates(csr: sp.csr_array) -> sp.csr_array:
 # -- values ---------------------------------------------------------------------------------------
 
 
+def _lowest(csr: sp.csr_array) -> float:
+    """Return the lowest stored value, 1 if there is none; NaN if any is NaN."""
+    return float(csr.data.min()) if csr.nnz else 1.0
+
+
+def _why_not_negative(csr: sp.csr_array, negatives: Negatives) -> str | None:
+    """Return why values must not be negative, None if they may be."""
+    if negatives == "always":
+        return None
+    return "they are weights of links" if negatives == "never" else why_not_real(csr)
+
+
 def _check_values(
-    csr: sp.csr_array, kind: np.dtype, view: str, ids: Names, features: Names
-) -> float:
-    """Return the lowest stored value (1 if there is none) if all are finite and non-negative.
+    csr: sp.csr_array, kind: np.dtype, why_not: str | None, names: tuple[str, Names, Names]
+) -> None:
+    """Refuse values that are not finite, too large, or negative although `why_not` says why not.
 
     This takes two reductions and no temporary array; a wrong value is located only if there is one.
     """
     if csr.nnz == 0:
-        return 1.0
+        return
     limit = _exact_limit(kind, csr.dtype)
     lowest, highest = csr.data.min(), csr.data.max()
-    if lowest >= 0 and highest < limit:  # both false for NaN
-        return float(lowest)
-    position = int(np.argmin((csr.data >= 0) & (csr.data < limit)))
+    if (why_not is None or lowest >= 0) and -limit < lowest and highest < limit:  # NaN: false
+        return
+    fine = (csr.data > -limit) & (csr.data < limit)
+    position = int(np.argmin(fine if why_not is None else fine & (csr.data >= 0)))
     row = int(np.searchsorted(csr.indptr, position, side="right")) - 1
+    view, ids, features = names
     where = location(row, int(csr.indices[position]), ids, features)
-    raise ValueError(_value_error(csr.data[position], kind, view, where))
+    raise ValueError(_value_error(csr.data[position], kind, view, where, why_not))
 
 
 def _exact_limit(kind: np.dtype, dtype: np.dtype) -> float:
@@ -285,18 +318,22 @@ _NAN_ADVICE = (
 )
 
 
-def _value_error(value: np.floating, kind: np.dtype, view: str, where: str) -> str:
-    """Word the error for a number that is NaN, negative, infinite or too large."""
+def _value_error(
+    value: np.floating, kind: np.dtype, view: str, where: str, why_not: str | None
+) -> str:
+    """Word the error for a number that is NaN, infinite, negative or too large."""
     if np.isnan(value):
         return f"Input contains NaN in view {quoted(view)} at {where}. {_NAN_ADVICE}"
-    if value < 0:
+    if np.isinf(value):
+        return f"Input contains {value:g} in view {quoted(view)} at {where}. Counts must be finite."
+    if value < 0 and why_not is not None:
         return (
             f"Negative values in data passed to view {quoted(view)}: {value:g} at {where}. Counts "
             "and weights must be >= 0: shift or scale this view (for example with "
-            "sklearn.preprocessing.MinMaxScaler), or leave it out."
+            "sklearn.preprocessing.MinMaxScaler), or leave it out. Only dense measurements may be "
+            "negative (more than half of the cells not zero, not all whole numbers); here "
+            f"{why_not}."
         )
-    if np.isinf(value):
-        return f"Input contains inf in view {quoted(view)} at {where}. Counts must be finite."
     return _size_error(int(value), kind, view, where)
 
 

@@ -39,7 +39,7 @@ def _rows(views: Views) -> list[tuple[str, str, str, str]]:
             printable(name, 30),
             plural(matrix.shape[1], "term"),
             f"{plural(matrix.nnz, 'non-zero')} ({_share(matrix)})",
-            _documents(int(count), views.n_docs),
+            _documents(int(count), views.n_docs) + _range(matrix),
         )
         for (name, matrix), count in zip(views.matrices.items(), present, strict=True)
     ]
@@ -54,6 +54,16 @@ def _documents(present: int, total: int) -> str:
     if absent == 0:
         return "all documents"
     return f"{plural(present, 'document')} ({absent:,} {'lacks' if absent == 1 else 'lack'} it)"
+
+
+def _range(matrix: Any) -> str:
+    """Return the range of a view that has negative values."""
+    # not at the top: the command line describes views, and starts without numpy
+    from coview.views.density import has_negatives
+
+    if not has_negatives(matrix):
+        return ""
+    return f", real numbers from {matrix.data.min():.3g} to {matrix.data.max():.3g}"
 
 
 def _notes(views: Views) -> str:

@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from coview.views.checks import DataWarning
+from coview.views.contents import assemble
+from coview.views.density import has_negatives
+from coview.views.named_matrices import read_named_matrices
 from coview.wording import listing, quoted
 
 if TYPE_CHECKING:
     from coview.views.container import Views
+
+
+def read_known(
+    data: Any,
+    real: Collection[str],
+    *,
+    ids: Any = None,
+    features: Any = None,
+    present: Any = None,
+) -> Views:
+    """Return new documents as `Views`; the views in `real` may be negative, however few they are.
+
+    Whether a view is dense and real was decided by the documents of the fit.
+
+    Examples
+    --------
+    >>> read_known({"pca": [[-1, 0, 0]]}, ["pca"])["pca"].toarray()
+    array([[-1.,  0.,  0.]])
+    """
+    from coview.views.container import Views  # not above: it imports the checks, and they this
+
+    contents = assemble(read_named_matrices(data), ids, features, real)
+    return Views._from_contents(contents if present is None else contents.with_present(present))
 
 
 def known_views(views: Views, fitted_names: Sequence[str], owner: str) -> Views:
@@ -66,8 +92,6 @@ def match_views(
     owner : str
         Name of the estimator's class, for the messages.
     """
-    from coview.views.container import Views  # not above: it imports the checks, and they this
-
     given = views.matrices
     matched = {
         name: match_features(
@@ -83,7 +107,8 @@ def match_views(
     if all(matched[name] is given[name] for name in given):
         return views
     features = {n: f for n, f in fitted_features.items() if n in matched and f is not None}
-    return Views(matched, present=views.present, ids=views.ids, features=features)
+    real = [name for name, matrix in given.items() if has_negatives(matrix)]
+    return read_known(matched, real, ids=views.ids, features=features, present=views.present)
 
 
 def match_features(
