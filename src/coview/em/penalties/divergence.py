@@ -88,6 +88,7 @@ class DivergenceAgreement(Penalty):
         All views of a document at once, or one after the other as in the paper.
     pairs : ndarray of shape (views, views), optional
         Symmetric factors of lam for each pair of views, all 1 by default; for step="paper".
+        The mixture of an absent view is filled in from the present ones all alike.
     """
 
     divergence: str
