@@ -126,6 +126,9 @@ def one_name(name: str) -> str:
 
 # -- hashes ----------------------------------------------------------------------------------------
 
+# parts of results that came after the recording: a trace without seeds, and the names of topics
+ADDED = ("seed_term", "topic_names_")
+
 
 def fed(value: Any) -> Iterator[bytes]:
     """The bytes that tell one value from all others; names in their one spelling."""
@@ -161,7 +164,8 @@ def _as_plain(value: Any) -> Any:
     if hasattr(value, "as_data"):
         return recipe_as_plain(value)
     if is_dataclass(value):
-        return {f.name: getattr(value, f.name) for f in fields(value)}
+        parts = {f.name: getattr(value, f.name) for f in fields(value)}
+        return {n: part for n, part in parts.items() if n not in ADDED or part is not None}
     if hasattr(value, "get_params"):
         return fitted(value)
     raise TypeError(f"There is no hash of {type(value).__name__}.")
@@ -190,7 +194,7 @@ def facts(**values: Any) -> dict[str, Any]:
 def fitted(model: Any) -> dict[str, Any]:
     """The fitted attributes of an estimator, by the names of the recording."""
     own = {n: v for n, v in vars(model).items() if n.endswith("_") and not n.startswith("_")}
-    return {one_name(name): own[name] for name in sorted(own, key=one_name)}
+    return {one_name(name): own[name] for name in sorted(own, key=one_name) if name not in ADDED}
 
 
 def views_as_plain(views: Any) -> dict[str, Any]:
