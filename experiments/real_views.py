@@ -2,7 +2,8 @@
 
     COVIEW_DATA=... python -m experiments.real_views
 
-Each way turns the views that have negative values into numbers >= 0. Views without keep min-max.
+Each way turns the views that have negative values into numbers >= 0. All others are brought to
+[0, 1], whole-numbered ones too.
 NMI (max) in % of `LinkPLSA` and `MGGM` with all defaults and the number of classes as topics,
 fitted to 800 documents: of these, and of 200 others, folded in (of msrcv1 to 168, and 42 others).
 Each seed draws other documents. The table is in docs/design.md under "Starts and defaults".
