@@ -33,8 +33,8 @@ from coview.em.restarts import (
     with_callbacks,
 )
 from coview.em.scaling import learn_scaling
-from coview.em.seed_words import TopicNames, check_seeds, find_words, number_seeds
-from coview.em.seeds import find_seeds, seeded_start
+from coview.em.seed_words import check_seeds
+from coview.em.seeds import prepare_seeds, seeded_start
 from coview.em.starts import NamedStart, Start, start_from_model, starts_from
 from coview.em.step import Update, Values
 from coview.new_documents import NewDocumentsMixin, check_fold_in
@@ -48,7 +48,7 @@ from coview.params import (
     complete_docstring,
 )
 from coview.scores import ScoresMixin
-from coview.views.checks import check_not_all_empty, check_topic_labels, check_topics
+from coview.views.checks import check_topic_labels, check_training_views
 from coview.views.container import Views
 
 OnState = Callable[[dict[str, Any]], bool | None]
@@ -314,16 +314,7 @@ class BaseViewsModel(
     def _training_views(self, X: Any) -> Views:
         """Return the input as views, after the checks that need no data of the model."""
         views = X if isinstance(X, Views) else Views(X)
-        if self._one_view and views.n_views > 1:
-            raise ValueError(
-                f"{type(self).__name__} models one view; got {views.n_views} "
-                f"({', '.join(views.names)}). Use views.concat() to put them side by side, "
-                "views.select(name) for one of them, or a model of several views such as LinkPLSA."
-            )
-        check_not_all_empty(views.matrices)
-        check_topics(
-            self.n_components, views.n_docs, dict(zip(views.names, views.widths, strict=True))
-        )
+        check_training_views(type(self).__name__, self._one_view, self.n_components, views)
         return views
 
     def _prepare_training(
@@ -343,17 +334,10 @@ class BaseViewsModel(
         data = data.with_prior(self.doc_topic_prior, self.topic_word_prior)
         warn_of_empty_pins(data)
         check_fit_memory(data.matrices, self.n_components, self._n_slots(data), data.dtype.itemsize)
-        words, names = number_seeds(self.seeds, self.n_components, self._names_of_init())
-        data = replace(
-            data, seeds=find_seeds(find_words(words, views.features, views.widths), data)
-        )
+        seeds, names = prepare_seeds(self.seeds, self.n_components, self.init, views, data)
+        data = replace(data, seeds=seeds)
         learned = {"view_weights_": weights, "scaling_": scaling, "topic_names_": names}
         return data.cut(columns=True), learned
-
-    def _names_of_init(self) -> TopicNames:
-        """Return the names of the topics of the model given as init, None for those without."""
-        names = getattr(self.init, "topic_names_", ())
-        return list(names) if len(names) == self.n_components else [None] * self.n_components
 
     def _plan(
         self,

@@ -12,6 +12,10 @@ views are sure, also of different topics; disagreement alone is 0 where all are 
 
 The suggestions take turns among the topics the documents are now assigned to, so that n of them are
 not n copies of one question.
+
+They show where model and views are in doubt. That is not the same as the fastest way to accuracy:
+labels of random documents teach as much or more on most of the data sets where it was measured
+(experiments/defaults/label_suggestions.md).
 """
 
 from __future__ import annotations
@@ -59,7 +63,7 @@ class Suggestion:
 
 
 def suggest_labels(model: Any, views: Any, n: int = 10, *, labels: Any = None) -> list[Suggestion]:
-    """Return the documents whose labels would tell the model most, the best first.
+    """Return the documents of which the views, or the model, are least sure, as ones to label.
 
     Parameters
     ----------

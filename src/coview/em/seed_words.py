@@ -41,6 +41,12 @@ def check_seeds(seeds: Any) -> None:
             _weighted_words(words, f"seeds[{topic!r}]" + ("" if view is None else f"[{view!r}]"))
 
 
+def names_of(init: Any, n_topics: int) -> TopicNames:
+    """Return the names of the topics of a model given as init, None for those without one."""
+    names = getattr(init, "topic_names_", ())
+    return list(names) if len(names) == n_topics else [None] * n_topics
+
+
 def number_seeds(
     seeds: Mapping[Any, Any] | None, n_topics: int, names: Sequence[str | None]
 ) -> tuple[dict[int, Any], TopicNames]:

@@ -23,11 +23,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from coview.em.seed_words import TopicNames, find_words, names_of, number_seeds
 from coview.em.simplex import limits
 from coview.views.checks import DataWarning
 from coview.wording import plural
@@ -35,12 +36,10 @@ from coview.wording import plural
 if TYPE_CHECKING:
     from coview.em.prepared import Prepared
     from coview.em.starts import Start
+    from coview.views.container import Views
 
-OWN_NUMBERS = (
-    "given",
-    "model",
-    "seeds",
-)  # starts whose topics already have the numbers a user wants
+# starts whose topics already have the numbers a user wants
+OWN_NUMBERS = ("given", "model", "seeds")
 
 
 @dataclass(frozen=True)
@@ -84,6 +83,17 @@ def seeded_topics(seeds: Seeds) -> np.ndarray:
 
 
 # -- from words to pseudo-counts -------------------------------------------------------------------
+
+
+def prepare_seeds(
+    seeds: Mapping[Any, Any] | None, n_topics: int, init: Any, views: Views, data: Prepared
+) -> tuple[Seeds | None, TopicNames]:
+    """Return the pseudo-counts of a model's `seeds`, and the names of its topics.
+
+    A topic of the model given as `init` keeps its name.
+    """
+    words, names = number_seeds(seeds, n_topics, names_of(init, n_topics))
+    return find_seeds(find_words(words, views.features, views.widths), data), names
 
 
 def find_seeds(words: Sequence[Mapping[int, Mapping[int, float]]], data: Prepared) -> Seeds | None:

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from coview.wording import listing, location, plural, printable, quoted
+
+if TYPE_CHECKING:
+    from coview.views.container import Views
 
 
 class DataWarning(UserWarning):
@@ -331,6 +334,18 @@ def check_not_all_empty(matrices: Mapping[str, sp.csr_array]) -> None:
         )
     if empty:
         _warn(f"No document has a count in {listing(empty)}; such a view teaches nothing.")
+
+
+def check_training_views(model: str, one_view: bool, n_topics: int, views: Views) -> None:
+    """Refuse views that a model cannot be fitted to: too many, all empty, or fewer than topics."""
+    if one_view and views.n_views > 1:
+        raise ValueError(
+            f"{model} models one view; got {views.n_views} ({', '.join(views.names)}). Use "
+            "views.concat() to put them side by side, views.select(name) for one of them, or a "
+            "model of several views such as LinkPLSA."
+        )
+    check_not_all_empty(views.matrices)
+    check_topics(n_topics, views.n_docs, dict(zip(views.names, views.widths, strict=True)))
 
 
 def check_topics(n_components: int, n_docs: int, widths: Mapping[str, int]) -> None:
