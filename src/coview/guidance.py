@@ -14,7 +14,7 @@ The suggestions take turns among the topics the documents are now assigned to, s
 not n copies of one question.
 
 They show where model and views are in doubt. That is not the same as the fastest way to accuracy:
-labels of random documents teach as much or more on most of the data sets where it was measured
+on the five data sets where it was measured, labels of random documents did as well on average
 (experiments/defaults/label_suggestions.md).
 """
 
