@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from coview import MGGM
+from coview.em.prepared import Prepared
 
 
 def one_graph(n_components: int, random_state: Any = None, *, view: str, **params: Any) -> Any:
@@ -17,5 +18,8 @@ def one_graph(n_components: int, random_state: Any = None, *, view: str, **param
 class _OneGraph(MGGM):
     graph_view = ""
 
-    def _graphs(self, data):
-        return {self.graph_view: super()._graphs(data)[self.graph_view]}
+    def _graphs(self, data: Prepared) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Return the graph of one view, and what it takes to find neighbors of new documents."""
+        graphs, points = super()._graphs(data)
+        own = self.graph_view
+        return {own: graphs[own]}, {own: points[own]} if own in points else {}

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from coview import LTM, MGGM, DamagedFile, TopicClassifier, Views, load, new_documents
+from coview import LTM, MGGM, DamagedFile, TopicClassifier, Views, load
 from coview.datasets import load_digits_views, make_views
 from coview.metrics import clustering_accuracy
 from coview.models import _neighbors
@@ -42,11 +42,7 @@ def mggm(split):
     return MGGM(3, 4, exponent=0.2, dtype="float64", **QUICK).fit(split[0])
 
 
-@pytest.fixture
-def exact(monkeypatch):
-    """Fold in until nothing moves."""
-    monkeypatch.setattr(new_documents, "FOLD_IN_ITERATIONS", 20_000)
-    monkeypatch.setattr(new_documents, "FOLD_IN_TOLERANCE", 1e-13)
+EXACT = {"fold_in_max_iter": 20_000, "fold_in_tol": 1e-13}  # until nothing moves
 
 
 def naive_features(training, new, dense):
@@ -78,23 +74,22 @@ def naive_step(model, training, new, mixtures):
     ]
 
 
-@pytest.mark.usefixtures("exact")
 def test_mggm_solves_the_row_of_each_new_document(mggm, split):
     """The fixed point is the only one: see the tests of `NeighborPull`."""
     training, new = split
+    mggm = copy.deepcopy(mggm).set_params(**EXACT)
     found = mggm.transform(new)
     np.testing.assert_allclose(found, naive_step(mggm, training, new, found), atol=1e-9)
     plain = copy.deepcopy(mggm).set_params(smooth_new=False).transform(new)
     assert np.abs(plain - found).max() > 0.05
 
 
-@pytest.mark.usefixtures("exact")
 @pytest.mark.parametrize("name", ["view_0", "dense"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_ltm_solves_the_row_of_each_new_document(split, name, dtype):
     v = split[0].names.index(name)
     training, new = (part[part.present[:, v]].select(name) for part in split)
-    model = LTM(3, n_neighbors=4, dtype=dtype, **QUICK).fit(training)
+    model = LTM(3, n_neighbors=4, dtype=dtype, **QUICK, **EXACT).fit(training)
     found = model.transform(new)
     tolerance = 1e-9 if dtype == "float64" else 1e-5
     np.testing.assert_allclose(found, naive_step(model, training, new, found), atol=tolerance)
