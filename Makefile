@@ -60,9 +60,9 @@ test-slow: $(VENV)/.test  ## only what `make test` leaves out
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
 
 # Old releases run with today's releases of what they depend on: deprecations there are not ours.
-# Two versions of numba cannot share one cache.
+# Two versions of numba cannot share one cache. scikit-learn 1.6 wants its array API asked for.
 test-min: $(VENV_MIN)/.test  ## the quick tests with the lowest versions that pyproject.toml allows
-	NUMBA_CACHE_DIR=$(CURDIR)/$(VENV_MIN)/numba $(VENV_MIN)/bin/python -m pytest -q -n auto \
+	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV_MIN)/numba $(VENV_MIN)/bin/python -m pytest -q -n auto \
 		--dist worksteal -m "not slow" -W ignore::DeprecationWarning $(PARTS)
 
 lint: $(VENV)/.lint  ## ruff, mypy, codespell (American spelling in src)

@@ -64,7 +64,9 @@ def test_strength_makes_the_similarities_agree(views):
 
     found = [
         disagreement(
-            PairwiseCoPLSA(3, strength=s, init=views.labels, tol=1e-6, random_state=0).fit(views)
+            PairwiseCoPLSA(
+                3, strength=s, init=views.labels, max_iter=1000, tol=1e-6, random_state=0
+            ).fit(views)
         )
         for s in (0.0, 1.0, 30.0)
     ]
