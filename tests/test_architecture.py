@@ -28,9 +28,10 @@ ALLOWED = {
     "graphs": {"params", "reading.links", "views", "wording"},
     "kernels": set(),
     "runners": set(),
+    "ensemble": {"graphs", "kernels", "params", "views", "wording"},
     "em": {
-        *("graphs", "kernels", "memory", "params", "progress", "runners", "store", "views"),
-        "wording",
+        *("ensemble", "graphs", "kernels", "memory", "params", "progress", "runners", "store"),
+        *("views", "wording"),
     },
     "new_documents": {"em", "params", "reading", "runners", "views"},
     "scores": {"em", "new_documents", "params", "runners"},

@@ -1,0 +1,1 @@
+"""Clusterings of documents, and what is made of several of them."""
