@@ -28,7 +28,7 @@ ALLOWED = {
     "graphs": {"params", "reading.links", "views", "wording"},
     "kernels": set(),
     "runners": set(),
-    "ensemble": {"graphs", "kernels", "params", "views", "wording"},
+    "ensemble": {"em.scaling", "graphs", "kernels", "params", "plot", "views", "wording"},
     "em": {
         *("ensemble", "graphs", "kernels", "memory", "params", "progress", "runners", "store"),
         *("views", "wording"),

@@ -14,6 +14,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
 
 from coview.em.checkpoint import Checkpoint, checkpoint_writer
+from coview.em.ensemble_view import (
+    check_ensemble,
+    ensemble_share,
+    learn_from_views,
+    starts_from_ensemble,
+    with_ensemble,
+    without_ensemble_view,
+)
 from coview.em.loop import EMRun, Interrupted
 from coview.em.prepared import (
     Prepared,
@@ -74,12 +82,13 @@ class BaseViewsModel(
     n_components : int, default=10
         Topics, which are also the clusters of documents.
     init : str, fitted model, or ndarray of shape (documents, n_components) or (documents,)
-        Where EM begins. "auto" (default) tries several starts for a few iterations and continues
-        the one with the best objective (see `trace_.candidates`); with labels for every topic it is
-        "naive_bayes". By name: "random" topics; "kmeans" on tf-idf weighted, length-normalized,
-        concatenated views; "spectral" embedding of the neighbor graph of those, "spectral_sum"
-        of the sum of the views' graphs (up to 20,000 documents); "consensus" of k-means on each
-        view; "naive_bayes" from the labeled documents; "seeds" from those with seed words. Or
+        Where EM begins. "auto" (default) is "consensus", what an ensemble of clusterings agrees on
+        (see `trace_.ensemble`); with labels for every topic it is "naive_bayes". By name also:
+        "random" topics; "kmeans" on tf-idf weighted, length-normalized, concatenated views;
+        "spectral" embedding of the neighbor graph of those, "spectral_sum" of the sum of the views'
+        graphs (up to 20,000 documents); "view_kmeans", k-means on the clusters of k-means on
+        each view; "naive_bayes" from the labeled documents; "seeds" from those with seed words;
+        "trial", the best of several of these after a few iterations (`trace_.candidates`). Or
         given: a fitted model, for its mixtures and topics; mixtures p(z|d); labels, smoothed so
         that they can still change (-1: unknown).
     seeds : dict or None, default=None
@@ -103,9 +112,16 @@ class BaseViewsModel(
     topic_word_prior : float, default=1.0
         The same for topics p(w|z), over the terms that occur; in models with feature topics, for
         those.
-    view_weights : "balanced", sequence of float, or dict of float, default="balanced"
+    view_weights : "learn", "balanced", sequence of float, or dict of float, default="learn"
         Weight of each view's likelihood. "balanced" gives each view the same weighted number of
-        tokens on an average document that has it.
+        tokens on an average document that has it, but no count of a sparse view a weight above 1.
+        "learn" multiplies that by how far the view can be trusted (see
+        :func:`coview.view_reliability`): a view of noise weighs next to nothing.
+    ensemble : "auto" or float, default="auto"
+        Weight of an internal view that holds the clusters of an ensemble of clusterings, as a share
+        of the weighted tokens of all other views. It keeps topics close to the clusters that many
+        ways of seeing the data agree on; new documents lack it. 0 leaves it out. "auto" is 0.2
+        with several views if EM begins at the consensus of that ensemble, otherwise 0.
     scaling : "auto" or None, default="auto"
         "auto" leaves counts and sparse weights as they are, and scales each feature of dense real
         views (more than half of the cells non-zero, not all integers) to [0, 1]. Only such views
@@ -199,7 +215,8 @@ class BaseViewsModel(
         tol: float = 1e-5,
         doc_topic_prior: float = 1.0,
         topic_word_prior: float = 1.0,
-        view_weights: Any = "balanced",
+        view_weights: Any = "learn",
+        ensemble: Any = "auto",
         scaling: str | None = "auto",
         assign: str = "argmax",
         fold_in_max_iter: int = 200,
@@ -218,6 +235,7 @@ class BaseViewsModel(
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.view_weights = view_weights
+        self.ensemble = ensemble
         self.scaling = scaling
         self.assign = assign
         self.fold_in_max_iter = fold_in_max_iter
@@ -287,6 +305,7 @@ class BaseViewsModel(
             writer = checkpoint_writer(checkpoint, self.random_state, fingerprint)
             own, *seeds = np.random.SeedSequence(writer.seed).spawn(1 + self.n_init)
             data, learned = self._prepare_training(views, labels, np.random.default_rng(own))
+            data = data.with_ensemble_view(self._ensemble_share(data)).cut(columns=True)
             callbacks = FitCallbacks(self, views, self.n_init * self.max_iter)
             plan = self._plan(data, views, callbacks, on_iteration)
             try:
@@ -308,6 +327,7 @@ class BaseViewsModel(
         check_choice("scaling", self.scaling, ["auto", None])
         check_choice("assign", self.assign, ["argmax", "kmeans"])
         check_seeds(self.seeds)
+        check_ensemble(self.ensemble)
         check_dtype(self.dtype)
         check_n_jobs(self.n_jobs)
 
@@ -326,18 +346,34 @@ class BaseViewsModel(
         """
         scaling = learn_scaling(views.matrices, views.present, self.scaling)
         data = prepare(views, scaling, check_dtype(self.dtype))
-        weights = view_weights(self.view_weights, data)
+        view_weights(self.view_weights, data)  # refuse wrong ones before the work
         if labels is not None:
             labels = check_topic_labels(labels, views.n_docs, self.n_components)
             labels = labels if (labels >= 0).any() else None
-        data = replace(data, weights=tuple(weights.values()), labels=labels)
+        data = replace(data, labels=labels)
         data = data.with_prior(self.doc_topic_prior, self.topic_word_prior)
         warn_of_empty_pins(data)
         check_fit_memory(data.matrices, self.n_components, self._n_slots(data), data.dtype.itemsize)
         seeds, names = prepare_seeds(self.seeds, self.n_components, self.init, views, data)
         data = replace(data, seeds=seeds)
-        learned = {"view_weights_": weights, "scaling_": scaling, "topic_names_": names}
-        return data.cut(columns=True), learned
+        ensemble, reliability = learn_from_views(
+            data,
+            self.n_components,
+            rng.spawn(1)[0],
+            clusters=self._starts_from_ensemble(data) or self._ensemble_share(data) > 0,
+            weights=self.view_weights == "learn" and views.n_views > 1,
+        )
+        weights = view_weights(self.view_weights, data, reliability)
+        data = replace(data, weights=tuple(weights.values()), ensemble=ensemble)
+        return data, {"view_weights_": weights, "scaling_": scaling, "topic_names_": names}
+
+    def _starts_from_ensemble(self, data: Prepared) -> bool:
+        """Return whether EM begins at the consensus of an ensemble."""
+        return starts_from_ensemble(self.init, data, self.n_components)
+
+    def _ensemble_share(self, data: Prepared) -> float:
+        """Return the weight of the ensemble's internal view."""
+        return ensemble_share(self.ensemble, data, self._starts_from_ensemble(data))
 
     def _plan(
         self,
@@ -357,7 +393,7 @@ class BaseViewsModel(
             title=type(self).__name__,
             data=data,
             n_topics=self.n_components,
-            starts=lambda rng: self._starts(data, views, rng),
+            starts=lambda rng, restart: self._starts(data, views, rng, restart),
             problem=lambda start, rng: self._problem(data, seeded_start(start, data), rng),
             schedule=self._schedule,
             max_iter=self.max_iter,
@@ -368,12 +404,12 @@ class BaseViewsModel(
         )
 
     def _starts(
-        self, data: Prepared, views: Views, rng: np.random.Generator
+        self, data: Prepared, views: Views, rng: np.random.Generator, restart: int
     ) -> Sequence[NamedStart]:
         """List the starts of a run, each with a function that makes it."""
         if isinstance(self.init, BaseViewsModel):
             return [("model", lambda: start_from_model(self.init, self.n_components, data, views))]
-        return starts_from(self.init, data, self.n_components, rng)
+        return starts_from(self.init, data, self.n_components, rng, restart)
 
     def _keep(
         self, best: EMRun, data: Prepared, views: Views, learned: dict[str, Any], seed: int
@@ -386,7 +422,7 @@ class BaseViewsModel(
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        term_counts = data.term_counts
+        term_counts = data.without_ensemble_view().term_counts
         attributes = {
             **learned,
             **self._state(self._finish(best.problem, data), data),
@@ -402,7 +438,7 @@ class BaseViewsModel(
             "random_state_used_": seed,
             "objective_": best.objective,
             "n_iter_": best.n_iter,
-            "trace_": best.trace,
+            "trace_": with_ensemble(best.trace, data, self._ensemble_share(data)),
         }
         for name, value in attributes.items():
             setattr(self, name, value)
@@ -414,15 +450,16 @@ class BaseViewsModel(
         k = problem.n_topics
         mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
         components = [np.ascontiguousarray(e.by_term[:, :k].T) for e in problem.emissions]
-        return {
+        by_view = {n: mixtures[slot] for n, slot in zip(data.names, problem.slots, strict=True)}
+        given = data.without_ensemble_view()
+        attributes = {
             "components_": dict(zip(data.names, components, strict=True)),
-            "view_doc_topic_": {
-                name: mixtures[slot] for name, slot in zip(data.names, problem.slots, strict=True)
-            },
-            "doc_topic_": self._consensus(mixtures, problem.slots, data),
+            "view_doc_topic_": by_view,
+            "doc_topic_": self._consensus(mixtures, problem.slots[: len(given.names)], given),
             "_n_features_out": k,
             **self._own_attributes(problem, data),
         }
+        return without_ensemble_view(attributes)
 
     def fit_predict(self, X: Any, y: Any = None, *, labels: Any = None) -> np.ndarray:
         """Fit the model, and return `labels_`, the topic of each training document."""

@@ -20,12 +20,17 @@ import scipy.sparse as sp
 from coview.em.penalties.base import Penalty
 from coview.em.prior import Prior
 from coview.em.scaling import scaled
-from coview.em.seeds import Seeds
+from coview.em.seeds import Seeds, ViewSeeds
 from coview.em.simplex import padded
+from coview.ensemble.consensus import Ensemble
+from coview.ensemble.reliability import ViewReliability
 from coview.memory import check_memory
 from coview.params import check_choice, check_real
 from coview.views.checks import DataWarning, frozen
 from coview.views.container import Views
+from coview.views.density import is_sparse_counts
+
+ENSEMBLE_VIEW = "(ensemble)"  # the internal view in which documents have the clusters they are in
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,7 @@ class Prepared:
     penalty: Penalty = field(default_factory=Penalty)  # made once a fit, where it couples documents
     prior: Prior = field(default_factory=Prior)
     seeds: Seeds | None = None  # pseudo-counts of the topics' words, by view
+    ensemble: Ensemble | None = None  # clusterings of the documents, where they are needed
 
     @property
     def n_docs(self) -> int:
@@ -81,6 +87,45 @@ class Prepared:
         seen = () if topic_word == 1 else tuple(c > 0 for c in self.term_counts.values())
         return replace(self, prior=Prior(doc_topic, topic_word, seen))
 
+    @property
+    def has_ensemble_view(self) -> bool:
+        """Whether the last view is the internal one."""
+        return self.names[-1] == ENSEMBLE_VIEW
+
+    def with_ensemble_view(self, share: float) -> Prepared:
+        """Return the data with the clusters of the ensemble as one more, internal view.
+
+        It has `share` of the weighted tokens of all other views.
+        """
+        if not share or self.ensemble is None:
+            return self
+        matrix = self.ensemble.indicators.astype(self.dtype)
+        here = np.diff(matrix.indptr) > 0
+        weight = share * self.mass.sum() / matrix.sum(dtype=np.float64)
+        return replace(
+            self,
+            names=(*self.names, ENSEMBLE_VIEW),
+            matrices=(*self.matrices, matrix),
+            present=np.column_stack([self.present, here]),
+            weights=(*self.weights, float(weight)),
+            prior=self.prior.with_view(matrix.shape[1]),
+            seeds=None if self.seeds is None else (*self.seeds, ViewSeeds.none()),
+        )
+
+    def without_ensemble_view(self) -> Prepared:
+        """Return the data of the views that were given."""
+        if not self.has_ensemble_view:
+            return self
+        return replace(
+            self,
+            names=self.names[:-1],
+            matrices=self.matrices[:-1],
+            present=self.present[:, :-1],
+            weights=self.weights[:-1],
+            prior=self.prior.without_last_view(),
+            seeds=None if self.seeds is None else self.seeds[:-1],
+        )
+
     def cut(self, columns: bool) -> Prepared:
         """Return the data cut into blocks; by columns as well, if emissions are to be updated."""
         return replace(self, blocks=tuple(make_blocks(self.matrices, columns=columns)))
@@ -114,17 +159,25 @@ def warn_of_empty_pins(data: Prepared) -> None:
 # -- view weights ----------------------------------------------------------------------------------
 
 
-def view_weights(weights: Any, data: Prepared) -> dict[str, float]:
-    """Return each view's weight from "balanced", numbers in the order of the views, or a dict."""
+def view_weights(
+    weights: Any, data: Prepared, reliability: ViewReliability | None = None
+) -> dict[str, float]:
+    """Return each view's weight from "learn", "balanced", numbers in their order, or a dict.
+
+    "learn" needs the reliability of the views.
+    """
     if isinstance(weights, str):
-        check_choice("view_weights", weights, ["balanced"])
-        return dict(zip(data.names, _balanced(data), strict=True))
+        check_choice("view_weights", weights, ["learn", "balanced"])
+        balanced = dict(zip(data.names, _balanced(data), strict=True))
+        if weights == "balanced" or reliability is None:
+            return balanced
+        return {name: w * reliability.weights[name] ** 2 for name, w in balanced.items()}
     if not isinstance(weights, Mapping):
         numbers = np.atleast_1d(weights).tolist()
         if len(numbers) != len(data.names):
             raise ValueError(
                 f"view_weights has {len(numbers)} numbers for {len(data.names)} views "
-                f"({', '.join(data.names)}); give one for each view, a dict, or 'balanced'."
+                f"({', '.join(data.names)}); give one for each view, a dict, 'learn' or 'balanced'."
             )
         weights = dict(zip(data.names, numbers, strict=True))
     if set(weights) != set(data.names):
@@ -140,12 +193,15 @@ def view_weights(weights: Any, data: Prepared) -> dict[str, float]:
 def _balanced(data: Prepared) -> list[float]:
     """Weigh views so that an average document has as many weighted tokens in each view it has.
 
-    The weighted tokens of all documents are as many as the tokens.
+    The weighted tokens of all documents are as many as the tokens. But no count of a sparse view
+    weighs more than 1: two or three links of a page do not tell as much as its ninety words.
     """
     n_present = np.maximum(data.present.sum(axis=0), 1)
     totals = np.array([m.sum(dtype=np.float64) for m in data.matrices])
     usual, means = totals.sum() / n_present.sum(), totals / n_present
-    return [float(usual / mean) if mean > 0 else 1.0 for mean in means]
+    most = [1.0 if is_sparse_counts(m) else np.inf for m in data.matrices]
+    pairs = zip(means, most, strict=True)
+    return [float(min(usual / mean, limit)) if mean > 0 else 1.0 for mean, limit in pairs]
 
 
 # -- memory ----------------------------------------------------------------------------------------

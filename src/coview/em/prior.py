@@ -23,7 +23,7 @@ occurs, whose probability stays 0.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -67,6 +67,14 @@ class Prior:
     def monotone(self) -> bool:
         """Whether a step promises not to lower the objective."""
         return self.doc_topic >= 1 and self.topic_word >= 1
+
+    def with_view(self, n_terms: int) -> "Prior":
+        """Return the prior for one more view, an internal one, whose topics have none."""
+        return replace(self, seen=(*self.seen, np.zeros(n_terms, bool))) if self.seen else self
+
+    def without_last_view(self) -> "Prior":
+        """Return the prior for all views but the last."""
+        return replace(self, seen=self.seen[:-1])
 
     def add_to_mixtures(self, counts: Sequence[np.ndarray]) -> None:
         """Add a - 1 to expected counts n(d,z) in place, clipped at 0; not to rows without any."""

@@ -37,7 +37,7 @@ class FitPlan:
     data : Prepared
     n_topics : int
     starts : callable
-        `starts(rng)` lists the starts of a run by name; see `em.starts.starts_from`.
+        `starts(rng, restart)` lists the starts of a run by name; see `em.starts.starts_from`.
     problem : callable
         `problem(start, rng)` makes the model's problem from a start.
     schedule : tuple of Update
@@ -53,7 +53,7 @@ class FitPlan:
     title: str
     data: Prepared
     n_topics: int
-    starts: Callable[[np.random.Generator], Sequence[NamedStart]]
+    starts: Callable[[np.random.Generator, int], Sequence[NamedStart]]
     problem: Callable[[Start, np.random.Generator], Problem]
     schedule: tuple[Update, ...]
     max_iter: int
@@ -150,7 +150,7 @@ class _Restarts:
         self, i: int, rng: np.random.Generator, candidates: list[tuple[str, float]]
     ) -> Problem:
         """Return the problem from which to run EM: the best start after a few iterations."""
-        starts = self._plan.starts(rng)
+        starts = self._plan.starts(rng, i)
         for name, make in starts:
             self._show(i, 0, f"start {name}")
             start = make()

@@ -51,6 +51,11 @@ class ViewSeeds:
     counts: np.ndarray  # (seeds,) s(w,z), above 0
     weights: np.ndarray  # (seeds,) s(w,z) / n(w)
 
+    @classmethod
+    def none(cls) -> ViewSeeds:
+        """Return the seeds of a view that has none."""
+        return cls(np.empty(0, int), np.empty(0, int), np.empty(0), np.empty(0))
+
     def log_prior(self, p_w_z: np.ndarray) -> float:
         """Return sum s(w,z) log p(w|z), from p(w|z) as (terms, topics): the last term of (1)."""
         return float(self.counts @ np.log(self._probabilities(p_w_z)))

@@ -18,6 +18,8 @@ import scipy.sparse as sp
 from coview.em.prepared import Prepared
 from coview.em.seeds import seed_votes, seeded_centers, seeded_topics
 from coview.em.simplex import pad_topics
+from coview.ensemble.features import tfidf
+from coview.ensemble.kmeans import kmeans
 from coview.views.checks import check_mixtures, check_topic_labels
 from coview.views.container import Views
 from coview.wording import plural
@@ -86,7 +88,8 @@ def label_start(name: str, labels: np.ndarray, n_topics: int, data: Prepared) ->
 
 def kmeans_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
     """Start from k-means on tf-idf weighted, length-normalized, concatenated views."""
-    labels = kmeans_labels(concatenated_tfidf(data.matrices), n_topics, rng)
+    given = data.without_ensemble_view()
+    labels = kmeans_labels(concatenated_tfidf(given.matrices), n_topics, rng)
     return label_start("kmeans", labels, n_topics, data)
 
 
@@ -123,38 +126,53 @@ def seeds_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Star
         guessed = naive_bayes_start(replace(data, labels=votes), n_topics, rng)
         theta = (1 - SMOOTHING) * guessed.theta[:, :n_topics] + SMOOTHING / n_topics
         return mixture_start("seeds", theta, data)
-    features = concatenated_tfidf(data.matrices)
+    features = concatenated_tfidf(data.without_ensemble_view().matrices)
     centers = seeded_centers(features, votes, n_topics, rng)
     found = kmeans_labels(features, n_topics, rng, centers)
     return label_start("seeds", np.where(votes >= 0, votes, found), n_topics, data)
 
 
-def consensus_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
+def consensus_start(
+    data: Prepared, n_topics: int, rng: np.random.Generator, restart: int = 0
+) -> Start:
+    """Start from what an ensemble of clusterings agrees on (`coview.ensemble`).
+
+    Restarts after the first one draw the members of the ensemble anew, with replacement.
+    """
+    if data.ensemble is None:  # too few documents with counts
+        return random_start(data, n_topics, rng)
+    labels = data.ensemble.consensus(n_topics, rng, resample=restart > 0)
+    return label_start("consensus", labels, n_topics, data)
+
+
+def view_kmeans_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
     """Start from k-means on the clusters that k-means on each view finds (after Long et al.)."""
     marks = []
     for v, matrix in _nonempty_views(data):
         has = np.flatnonzero(data.present[:, v])
-        labels = kmeans_labels(concatenated_tfidf([matrix[has]]), n_topics, rng)
+        labels = kmeans_labels(tfidf(matrix[has]), n_topics, rng)
         places = (np.ones(len(has), np.float32), (has, labels))
         marks.append(sp.csr_array(places, shape=(data.n_docs, n_topics)))
     together = sp.csr_array(sp.hstack(marks, format="csr"))
-    return label_start("consensus", kmeans_labels(together, n_topics, rng), n_topics, data)
+    return label_start("view_kmeans", kmeans_labels(together, n_topics, rng), n_topics, data)
 
 
 def spectral_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start | None:
     """Start from the spectral embedding of the neighbor graph of the concatenated views."""
-    return _spectral("spectral", [(concatenated_tfidf(data.matrices), None)], data, n_topics, rng)
+    features = concatenated_tfidf(data.without_ensemble_view().matrices)
+    return _spectral("spectral", [(features, None)], data, n_topics, rng)
 
 
 def spectral_sum_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start | None:
     """Start from the spectral embedding of the sum of the views' neighbor graphs."""
-    features = ((concatenated_tfidf([m]), data.present[:, v]) for v, m in _nonempty_views(data))
+    features = ((tfidf(m), data.present[:, v]) for v, m in _nonempty_views(data))
     return _spectral("spectral_sum", features, data, n_topics, rng)
 
 
 def _nonempty_views(data: Prepared) -> Iterator[tuple[int, sp.csr_array]]:
-    """Yield the number and matrix of each view that has counts."""
-    return ((v, matrix) for v, matrix in enumerate(data.matrices) if matrix.nnz)
+    """Yield the number and matrix of each given view that has counts."""
+    given = data.without_ensemble_view()
+    return ((v, matrix) for v, matrix in enumerate(given.matrices) if matrix.nnz)
 
 
 def _spectral(
@@ -200,19 +218,24 @@ STARTS = {
     "kmeans": kmeans_start,
     "spectral": spectral_start,
     "spectral_sum": spectral_sum_start,
+    "view_kmeans": view_kmeans_start,
     "consensus": consensus_start,
     "naive_bayes": naive_bayes_start,
     "seeds": seeds_start,
 }
 
 
+SEVERAL = ("auto", "trial")  # values of init that may stand for several starts
+
+
 def starts_from(
-    init: Any, data: Prepared, n_topics: int, rng: np.random.Generator
+    init: Any, data: Prepared, n_topics: int, rng: np.random.Generator, restart: int = 0
 ) -> list[NamedStart]:
     """List the starts that `init` (a name, mixtures or labels) stands for."""
     if isinstance(init, str):
-        names = _start_names(init, data, n_topics)
-        return [(n, partial(STARTS[n], data, n_topics, rng)) for n in names]
+        names = start_names(init, data, n_topics)
+        again = {"consensus": {"restart": restart}}
+        return [(n, partial(STARTS[n], data, n_topics, rng, **again.get(n, {}))) for n in names]
     given = np.asarray(init)
     if given.ndim == 1:
         labels = check_topic_labels(given, data.n_docs, n_topics)
@@ -221,11 +244,11 @@ def starts_from(
     return [("given", partial(mixture_start, "given", mixtures, data))]
 
 
-def _start_names(init: str, data: Prepared, n_topics: int) -> list[str]:
-    """Return the names of the starts to try: one by name, or several for "auto"."""
-    if init != "auto":
+def start_names(init: str, data: Prepared, n_topics: int) -> list[str]:
+    """Return the names of the starts to try: one by name, several for "trial"."""
+    if init not in SEVERAL:
         if init not in STARTS:
-            names = ", ".join(map(repr, ("auto", *STARTS)))
+            names = ", ".join(map(repr, (*SEVERAL, *STARTS)))
             raise ValueError(
                 f"init must be one of {names}, a fitted model, an array of mixtures of shape "
                 f"(documents, topics), or labels of shape (documents,); got {init!r}."
@@ -243,8 +266,10 @@ def _start_names(init: str, data: Prepared, n_topics: int) -> list[str]:
             return ["naive_bayes"] if every else ["naive_bayes", "random"]
     if data.seeds is not None and (_n_guided(data) == n_topics or data.labels is not None):
         return ["seeds"] if _n_guided(data) == n_topics else ["seeds", "random"]  # as with labels
-    several = ["spectral_sum", "consensus"] if len(data.names) > 1 else []
     first = [] if data.seeds is None else ["seeds"]  # the others are numbered by `seeded_start`
+    if init == "auto":
+        return [*first, "consensus"]
+    several = ["spectral_sum", "view_kmeans"] if len(data.without_ensemble_view().names) > 1 else []
     return [*first, "kmeans", "kmeans", "kmeans", "spectral", *several, "random"]
 
 
@@ -333,16 +358,8 @@ def topics_from_mixtures(
 
 
 def concatenated_tfidf(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
-    """Return all views side by side, each weighted by tf-idf and with rows of length one.
-
-    Square roots are taken first. Euclidean distances are then Hellinger distances, which suit
-    multinomials; and unlike logarithms, square roots keep measurements below 1 positive.
-    """
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    roots = (sp.csr_array((np.sqrt(m.data), m.indices, m.indptr), shape=m.shape) for m in matrices)
-    parts = [TfidfTransformer().fit_transform(root) for root in roots]
-    return sp.csr_array(sp.hstack(parts, format="csr"))
+    """Return all views side by side, each weighted by tf-idf and with rows of length one."""
+    return sp.csr_array(sp.hstack([tfidf(m) for m in matrices], format="csr"))
 
 
 def kmeans_labels(

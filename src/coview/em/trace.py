@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,6 +44,14 @@ class Trace:
         `doc_topic_prior` and `topic_word_prior` are 1.
     seed_term : ndarray of shape (n_iter,), or None without seeds
         Weighted log prior of the topics: sum of s(w,z) log p(w|z) over the seed words.
+    ensemble_term : ndarray of shape (n_iter,), or None
+        Weighted log-likelihood of the ensemble's clusters, where they are one more view; it is part
+        of the objective, but not of `log_likelihood`.
+    ensemble : dict or None
+        What the start, the learned weights and the ensemble's view rest on, where there is an
+        ensemble of clusterings: for each member its `families`, `n_clusters` and `weights`; the
+        `replicability` of each family between halves of the features; `reliability` (views,
+        views) and `view_weights` of the views; `share`, the weight of the ensemble's view.
     """
 
     objective: np.ndarray
@@ -57,6 +65,8 @@ class Trace:
     roughness: np.ndarray | None = None
     log_prior: np.ndarray | None = None
     seed_term: np.ndarray | None = None
+    ensemble_term: np.ndarray | None = None
+    ensemble: dict[str, Any] | None = None
 
     @classmethod
     def from_values(

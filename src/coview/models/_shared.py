@@ -89,6 +89,21 @@ def pair_strengths(strength: Any, names: Sequence[str]) -> tuple[float, np.ndarr
     return largest, found / largest if largest > 0 else None
 
 
+def share_with_pairs(strength: Any, ensemble: Any, share: float) -> float:
+    """Return the weight of the ensemble's view where the views are coupled pair by pair.
+
+    With a strength for each pair of views there is none for a view that nobody has named.
+    """
+    if not isinstance(strength, Mapping):
+        return share
+    if ensemble not in ("auto", 0):
+        raise ValueError(
+            "A strength for each pair of views leaves no place for the ensemble's view; give one "
+            f"strength for all, or ensemble=0 instead of {ensemble!r}."
+        )
+    return 0.0
+
+
 # -- feature topics --------------------------------------------------------------------------------
 
 
@@ -103,7 +118,10 @@ def factored_topics(
     start: Start, n_feature_topics: Any, data: Prepared, rng: np.random.Generator, init: str
 ) -> list[FactoredTopics]:
     """Return topics p(w|z,v) = sum_y p(w|y,v) p(y|z,v), close to those of a start or random."""
-    numbers = by_view("n_feature_topics", n_feature_topics, data.names)
+    given = data.without_ensemble_view().names
+    numbers = by_view("n_feature_topics", n_feature_topics, given)
+    if data.has_ensemble_view:
+        numbers = [*numbers, max(*numbers, len(start.p_w_z[0]))]
     return factored_emissions(start.p_w_z, numbers, rng, data.dtype, init)
 
 

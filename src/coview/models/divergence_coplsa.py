@@ -50,6 +50,7 @@ from coview.models._shared import (
     free_topics,
     mixture_of_each_view,
     pair_strengths,
+    share_with_pairs,
 )
 from coview.params import check_choice
 
@@ -119,7 +120,8 @@ class DivergenceCoPLSA(BaseViewsModel):
         tol: float = 1e-5,
         doc_topic_prior: float = 1.0,
         topic_word_prior: float = 1.0,
-        view_weights: Any = "balanced",
+        view_weights: Any = "learn",
+        ensemble: Any = "auto",
         scaling: str | None = "auto",
         assign: str = "argmax",
         fold_in_max_iter: int = 200,
@@ -139,6 +141,7 @@ class DivergenceCoPLSA(BaseViewsModel):
             doc_topic_prior=doc_topic_prior,
             topic_word_prior=topic_word_prior,
             view_weights=view_weights,
+            ensemble=ensemble,
             scaling=scaling,
             assign=assign,
             fold_in_max_iter=fold_in_max_iter,
@@ -162,6 +165,9 @@ class DivergenceCoPLSA(BaseViewsModel):
             raise ValueError(
                 "strength by pairs of views needs step='paper': the joint step has one for all."
             )
+
+    def _ensemble_share(self, data: Prepared) -> float:
+        return share_with_pairs(self.strength, self.ensemble, super()._ensemble_share(data))
 
     def _n_slots(self, data: Prepared) -> int:
         return len(data.names)

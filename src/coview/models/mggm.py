@@ -179,7 +179,8 @@ class MGGM(NeighborsOfNewDocuments):
         tol: float = 1e-5,
         doc_topic_prior: float = 1.0,
         topic_word_prior: float = 1.0,
-        view_weights: Any = "balanced",
+        view_weights: Any = "learn",
+        ensemble: Any = "auto",
         scaling: str | None = "auto",
         assign: str = "kmeans",
         fold_in_max_iter: int = 200,
@@ -199,6 +200,7 @@ class MGGM(NeighborsOfNewDocuments):
             doc_topic_prior=doc_topic_prior,
             topic_word_prior=topic_word_prior,
             view_weights=view_weights,
+            ensemble=ensemble,
             scaling=scaling,
             assign=assign,
             fold_in_max_iter=fold_in_max_iter,
@@ -273,17 +275,18 @@ class MGGM(NeighborsOfNewDocuments):
         return joining or own, {n: p for n, p in points.items() if n in joining}
 
     def _starts(
-        self, data: Prepared, views: Views, rng: np.random.Generator
+        self, data: Prepared, views: Views, rng: np.random.Generator, restart: int
     ) -> Sequence[NamedStart]:
         if isinstance(self.init, str) and self.init in ("ltm", "ltm_mixtures"):
             name = self.init
             return [(name, lambda: self._ltm_start(name, data, rng))]
-        return super()._starts(data, views, rng)
+        return super()._starts(data, views, rng, restart)
 
     def _ltm_start(self, name: str, data: Prepared, rng: np.random.Generator) -> Start:
         """Start from clusters or mixtures of ConcatLTM, on views multiplied by their weights."""
-        views = zip(data.names, data.matrices, data.weights, strict=True)
-        together = Views({n: w * m for n, m, w in views}, present=data.present).concat()
+        given = data.without_ensemble_view()
+        views = zip(given.names, given.matrices, given.weights, strict=True)
+        together = Views({n: w * m for n, m, w in views}, present=given.present).concat()
         ltm = LTM(
             self.n_components,
             strength=self.strength,

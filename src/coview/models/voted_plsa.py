@@ -110,7 +110,8 @@ class VotedPLSA(BaseViewsModel):
         tol: float = 1e-5,
         doc_topic_prior: float = 1.0,
         topic_word_prior: float = 1.0,
-        view_weights: Any = "balanced",
+        view_weights: Any = "learn",
+        ensemble: Any = "auto",
         scaling: str | None = "auto",
         assign: str = "argmax",
         fold_in_max_iter: int = 200,
@@ -130,6 +131,7 @@ class VotedPLSA(BaseViewsModel):
             doc_topic_prior=doc_topic_prior,
             topic_word_prior=topic_word_prior,
             view_weights=view_weights,
+            ensemble=ensemble,
             scaling=scaling,
             assign=assign,
             fold_in_max_iter=fold_in_max_iter,
@@ -192,16 +194,20 @@ class VotedPLSA(BaseViewsModel):
         if self.voter is not None:
             return _seeded(clone(self.voter), seed)
         names = PLSA().get_params()
-        params = {k: value for k, value in self.get_params(deep=False).items() if k in names}
+        kept = names.keys() - {"view_weights", "ensemble"}  # of several views
+        params = {k: value for k, value in self.get_params(deep=False).items() if k in kept}
         if not isinstance(params["init"], str) or params["init"] in ("naive_bayes", "seeds"):
             params["init"] = "auto"  # mixtures and labels are of clusters, not of a view's topics
         if real:  # scaled already: with all features to [0, 1] it would be another view
             params["scaling"] = None
-        own = {"view_weights": "balanced", "seeds": None, "random_state": seed, "verbose": 0}
+        own = {"seeds": None, "random_state": seed, "verbose": 0}
         return PLSA(**{**params, **own})
 
+    def _starts_from_ensemble(self, data: Prepared) -> bool:
+        return False  # but from the vote
+
     def _starts(
-        self, data: Prepared, views: Views, rng: np.random.Generator
+        self, data: Prepared, views: Views, rng: np.random.Generator, restart: int
     ) -> Sequence[NamedStart]:
         perturbed = random_start(data, self.n_components, rng)
         return [("vote", lambda: pinned_start(perturbed, data))]
@@ -224,7 +230,9 @@ class VotedPLSA(BaseViewsModel):
             corpus = np.asarray(matrix.sum(axis=0, dtype=np.float64)).ravel()
             usual = np.tile(corpus / max(corpus.sum(), 1e-300), (len(p), 1))
             components[name] = np.divide(p, share, out=usual, where=share > 0).astype(data.dtype)
-        return {"components_": components, "view_shares_": np.hstack(shares).astype(data.dtype)}
+        given = np.hstack(shares[: len(data.without_ensemble_view().names)])
+        given /= np.maximum(given.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return {"components_": components, "view_shares_": given.astype(data.dtype)}
 
 
 def _seed_of_fit(rng: np.random.Generator) -> int:

@@ -27,6 +27,15 @@ def is_dense_real(matrix: sp.csr_array) -> bool:
     return is_dense(matrix) and not _all_whole(matrix)
 
 
+def is_sparse_counts(matrix: sp.csr_array) -> bool:
+    """Return whether a view holds counts of which most are zero, as of words or links.
+
+    >>> is_sparse_counts(sp.csr_array([[0, 1, 0], [2, 0, 0]]))
+    True
+    """
+    return not is_dense(matrix) and _all_whole(matrix)
+
+
 def has_negatives(matrix: sp.csr_array) -> bool:
     """Return whether any value is below zero."""
     return bool(matrix.nnz) and bool(matrix.data.min() < 0)

@@ -1,0 +1,99 @@
+"""The ensemble in a fit: when it is made, its internal view, and what the trace tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from coview.em.prepared import ENSEMBLE_VIEW, Prepared
+from coview.em.starts import SEVERAL, start_names
+from coview.em.trace import Trace
+from coview.ensemble.consensus import Ensemble, make_ensemble
+from coview.ensemble.features import view_features
+from coview.ensemble.reliability import ViewReliability, deal, documents_with_counts
+from coview.params import check_real
+
+SHARE = 0.2  # of the weighted tokens of all views: what ensemble="auto" gives to its view
+
+
+def check_ensemble(ensemble: Any) -> None:
+    """Check the weight of the ensemble's view."""
+    if ensemble != "auto":
+        check_real("ensemble", ensemble)
+
+
+def ensemble_share(ensemble: Any, data: Prepared, from_consensus: bool) -> float:
+    """Return the weight of the ensemble's view, as a share of the weighted tokens of all others.
+
+    By default there is one if there are several views and EM begins at the consensus: who gives a
+    start of another kind wants the model alone.
+    """
+    if ensemble != "auto":
+        return float(ensemble)
+    return SHARE if from_consensus and len(data.without_ensemble_view().names) > 1 else 0.0
+
+
+def learn_from_views(
+    data: Prepared, n_topics: int, rng: np.random.Generator, *, clusters: bool, weights: bool
+) -> tuple[Ensemble | None, ViewReliability | None]:
+    """Return the ensemble, if its clusters are needed, and the reliability of the views.
+
+    Without `weights` the views are equal in the ensemble. Both are None where fewer than
+    two documents have counts: there is nothing to compare.
+    """
+    has = documents_with_counts(data.matrices, data.present)
+    if has.any(axis=1).sum() < 2 or n_topics < 2 or not (clusters or weights):
+        return None, None
+    with threadpool_limits(1, "blas"):  # the number of threads must not change a bit
+        if clusters:
+            equal = None if weights else np.ones(len(data.names))
+            made = make_ensemble(data.names, data.matrices, data.present, n_topics, rng, equal)
+            return made, made.reliability
+        features = [view_features(m) for m in data.matrices]
+        return None, deal(features, has, n_topics, rng).reliability(data.names)
+
+
+def starts_from_ensemble(init: Any, data: Prepared, n_topics: int) -> bool:
+    """Return whether EM begins at the consensus of the ensemble."""
+    if not isinstance(init, str):
+        return False
+    return init == "consensus" or (
+        init in SEVERAL and "consensus" in start_names(init, data, n_topics)
+    )
+
+
+def without_ensemble_view(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fitted attributes without the internal view, wherever they are by view."""
+    return {
+        name: {k: v for k, v in value.items() if k != ENSEMBLE_VIEW}
+        if isinstance(value, dict)
+        else value
+        for name, value in attributes.items()
+    }
+
+
+def with_ensemble(trace: Trace, data: Prepared, share: float) -> Trace:
+    """Return the trace of a fit with what it tells of the ensemble."""
+    if data.has_ensemble_view:
+        parts = trace.log_likelihood
+        trace = replace(trace, log_likelihood=parts[:, :-1], ensemble_term=parts[:, -1])
+    return replace(trace, ensemble=_describe(data.ensemble, share))
+
+
+def _describe(ensemble: Ensemble | None, share: float) -> dict[str, Any] | None:
+    """Return the ensemble as plain data."""
+    if ensemble is None:
+        return None
+    return {
+        "families": list(ensemble.families),
+        "n_clusters": [int(n) for n in ensemble.members.max(axis=0) + 1],
+        "weights": [float(w) for w in ensemble.weights],
+        "replicability": dict(ensemble.replicability),
+        "reliability": ensemble.reliability.matrix,
+        "view_weights": dict(ensemble.reliability.weights),
+        "share": share,
+    }

@@ -1,0 +1,245 @@
+"""The ensemble: many clusterings of the same documents, and what they agree on.
+
+Documents are clustered in every family of spaces (`spaces`), once with the wanted number of
+clusters and a few times with more. A family whose clusters come back when it sees only half of the
+features has a larger say. The consensus clusters the documents by the clusters they are in (Strehl
+and Ghosh, 2002; with the weights of spectral clustering of the bipartite graph of documents and
+clusters).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview.ensemble.features import (
+    Features,
+    directions,
+    fuse,
+    n_dimensions,
+    project,
+    unit_rows,
+    view_features,
+)
+from coview.ensemble.kmeans import kmeans
+from coview.ensemble.reliability import (
+    Halves,
+    ViewReliability,
+    deal,
+    documents_with_counts,
+    sampled,
+)
+from coview.ensemble.spaces import (
+    VIEW_NEIGHBORS,
+    families,
+    is_links,
+    links_graph,
+    neighbor_graph,
+    sum_of_graphs,
+)
+
+MOST_DOCUMENTS = 5_000  # are clustered in all families; the others join the nearest clusters
+MEMBERS = 4  # of each family
+SHARPNESS = 4  # the say of a family is its replicability to this power
+LEAST_SAY = 1e-3  # members with less are left out
+CONSENSUS_STARTS = 10
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Clusterings of the same documents.
+
+    Attributes
+    ----------
+    members : ndarray of int of shape (documents, members)
+        The cluster of each document in each clustering, -1 for documents without any count.
+    weights : ndarray of shape (members,)
+        The say of each clustering, at most 1.
+    families : tuple of str
+        The family of each clustering.
+    replicability : dict of float
+        Of each family: the adjusted mutual information between its clusters of the documents by
+        one half of their features and by the other.
+    reliability : ViewReliability
+        How far the views can be trusted.
+    """
+
+    members: np.ndarray
+    weights: np.ndarray
+    families: tuple[str, ...]
+    replicability: dict[str, float]
+    reliability: ViewReliability
+
+    @property
+    def indicators(self) -> sp.csr_array:
+        """A column for each cluster of each member, with its say where a document is in it."""
+        return self._columns(self.weights)
+
+    def _columns(self, say: np.ndarray, by_size: bool = False) -> sp.csr_array:
+        docs = np.flatnonzero(self.members.min(axis=1) >= 0)
+        sizes = self.members.max(axis=0) + 1
+        columns = self.members[docs] + (np.cumsum(sizes) - sizes)
+        values = np.broadcast_to(say, columns.shape)
+        if by_size:
+            values = np.sqrt(values / np.bincount(columns.ravel(), minlength=sizes.sum())[columns])
+        rows = np.repeat(docs, columns.shape[1])
+        entries = values.ravel().astype(np.float32), (rows, columns.ravel())
+        shape = len(self.members), int(sizes.sum())
+        return sp.csr_array(sp.coo_array(entries, shape=shape))
+
+    def consensus(
+        self, n_clusters: int, rng: np.random.Generator, *, resample: bool = False
+    ) -> np.ndarray:
+        """Return the clusters on which the members agree (documents,), -1 for empty documents.
+
+        `resample` draws the members with replacement: how much that changes tells how far the
+        consensus can be trusted.
+        """
+        say = self.weights
+        if resample:
+            drawn = rng.integers(len(say), size=len(say))
+            say = say * np.bincount(drawn, minlength=len(say))
+            say = say if say.any() else self.weights
+        columns = self._columns(say, by_size=True)
+        docs = np.flatnonzero(np.diff(columns.indptr))
+        rows = columns[docs]
+        points = unit_rows(np.asarray(rows @ directions(rows, n_clusters, rng)))
+        labels = np.full(len(self.members), -1)
+        labels[docs] = kmeans(points, n_clusters, rng, n_init=CONSENSUS_STARTS)
+        return labels
+
+
+def make_ensemble(
+    names: Sequence[str],
+    matrices: Sequence[sp.csr_array],
+    present: np.ndarray,
+    n_clusters: int,
+    rng: np.random.Generator,
+    weights: np.ndarray | None = None,
+) -> Ensemble:
+    """Cluster the documents in all families.
+
+    `weights` are those of the views in the fused space, by default learned from the data. With many
+    documents all but the last step are done on a sample: the others join the nearest clusters.
+    BLAS should be held to one thread by the caller.
+    """
+    has = documents_with_counts(matrices, present)
+    features = [view_features(m) for m in matrices]
+    halves = deal(features, has, n_clusters, rng)
+    weights = halves.weights if weights is None else weights
+    replicability = family_replicability(halves, weights, n_clusters, rng)
+    every = np.flatnonzero(has.any(axis=1))
+    docs = sampled(every, MOST_DOCUMENTS, rng)
+    space = _FusedSpace(features, has, docs, weights, n_clusters, rng)
+    links = [links_graph(m)[docs][:, docs] if is_links(m) else None for m in matrices]
+    found = _members(space, links, weights, replicability, n_clusters, rng)
+    members = np.full((len(present), len(found)), -1, np.int32)
+    members[docs] = np.column_stack([labels for _, labels, _ in found])
+    if len(docs) < len(every):
+        rest = np.setdiff1d(every, docs)
+        members[rest] = _joined(space.points(rest), space.sample, members[docs])
+    return Ensemble(
+        members,
+        np.array([say for *_, say in found]),
+        tuple(name for name, *_ in found),
+        replicability,
+        halves.reliability(names),
+    )
+
+
+def family_replicability(
+    halves: Halves, weights: np.ndarray, n_clusters: int, rng: np.random.Generator
+) -> dict[str, float]:
+    """Return how well the clusters of each family come back in the other half of the features."""
+    from sklearn.metrics import adjusted_mutual_info_score
+
+    found: dict[str, float] = {}
+    for split in halves.splits:
+        first, second = (
+            {name: kmeans(space, n_clusters, rng, n_init=2) for name, space in spaces}
+            for spaces in (_families_of(half, None, weights, n_clusters, rng) for half in split)
+        )
+        for name, labels in first.items():
+            share = adjusted_mutual_info_score(labels, second[name]) / len(halves.splits)
+            found[name] = found.get(name, 0.0) + float(share)
+    return found
+
+
+def _families_of(
+    embeddings: Sequence[np.ndarray],
+    links: Sequence[sp.csr_array | None] | None,
+    weights: np.ndarray,
+    n_clusters: int,
+    rng: np.random.Generator,
+):
+    """Yield the families of embedded views; views of links have their own graph."""
+    given = links or [None] * len(embeddings)
+    graphs = [
+        neighbor_graph(points, VIEW_NEIGHBORS) if graph is None else graph
+        for points, graph in zip(embeddings, given, strict=True)
+    ]
+    of_views = sum_of_graphs(graphs, weights)
+    return families(fuse(embeddings, weights), of_views, n_clusters, rng)
+
+
+class _FusedSpace:
+    """The fused embedding of the views, learned on a sample of the documents."""
+
+    def __init__(
+        self,
+        features: Sequence[Features],
+        has: np.ndarray,
+        docs: np.ndarray,
+        weights: np.ndarray,
+        n_clusters: int,
+        rng: np.random.Generator,
+    ):
+        self._features, self._has, self._weights = features, has, weights
+        n_dims = n_dimensions(n_clusters)
+        self._directions = []
+        for v, rows in enumerate(features):
+            taught = docs[has[docs, v]]
+            taught = taught if len(taught) else docs[:1]
+            self._directions.append(directions(rows[taught], n_dims, rng))
+        self.embeddings = self._embeddings(docs)
+        self.sample = fuse(self.embeddings, weights)
+
+    def _embeddings(self, docs: np.ndarray) -> list[np.ndarray]:
+        views = enumerate(zip(self._features, self._directions, strict=True))
+        return [project(rows[docs], self._has[docs, v], right) for v, (rows, right) in views]
+
+    def points(self, docs: np.ndarray) -> np.ndarray:
+        """Return other documents in the same space."""
+        return fuse(self._embeddings(docs), self._weights)
+
+
+def _members(
+    space: _FusedSpace,
+    links: Sequence[sp.csr_array | None],
+    weights: np.ndarray,
+    replicability: dict[str, float],
+    n_clusters: int,
+    rng: np.random.Generator,
+) -> list[tuple[str, np.ndarray, float]]:
+    """Return family, clusters and say of each member, on the documents of the sample."""
+    best = max(max(replicability.values()), 0.0)
+    found = []
+    for name, points in _families_of(space.embeddings, links, weights, n_clusters, rng):
+        say = (max(replicability[name], 0.0) / best) ** SHARPNESS if best > 0 else 1.0
+        if say >= LEAST_SAY:
+            more = rng.integers(n_clusters, 2 * n_clusters + 3, size=MEMBERS - 1)
+            found += [(name, kmeans(points, int(k), rng), say) for k in (n_clusters, *more)]
+    return found
+
+
+def _joined(points: np.ndarray, sample: np.ndarray, members: np.ndarray) -> np.ndarray:
+    """Return the nearest cluster of each member for other documents, by the clusters' means."""
+    joined = np.empty((len(points), members.shape[1]), np.int32)
+    for m, labels in enumerate(members.T):
+        sums = np.zeros((labels.max() + 1, sample.shape[1]), sample.dtype)
+        np.add.at(sums, labels, sample)
+        joined[:, m] = (points @ unit_rows(sums).T).argmax(axis=1)
+    return joined

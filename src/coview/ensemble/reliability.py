@@ -1,0 +1,241 @@
+"""Which views to trust: what one half of a view's features tells about the other half.
+
+The features of each view are dealt at random into two halves. Documents are clustered by one half of
+view u; if neighbors in the other half of view v are in the same clusters more often than by chance,
+the two tell the same about the documents, and noise does not. B[u, v] is this assortativity
+(Newman, 2003); the diagonal compares a view with itself. The weights are the leading eigenvector of
+B: views that agree with themselves and with other views that do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview.em.scaling import learn_scaling, scaled
+from coview.ensemble.features import Features, embed, n_dimensions, view_features
+from coview.ensemble.kmeans import kmeans
+from coview.ensemble.spaces import VIEW_NEIGHBORS, neighbor_graph
+from coview.params import check_int
+from coview.views.container import Views
+
+SPLITS = 2  # how often features are dealt into halves
+SAMPLE = 1_500  # documents by which views are judged
+LEAST_WEIGHT = (
+    0.01  # a view that tells nothing still has topics, and new documents may have it alone
+)
+STARTS = 2  # of each k-means
+
+
+@dataclass(frozen=True)
+class ViewReliability:
+    """How much each view tells about the documents, as far as it can be known without labels.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The views.
+    matrix : ndarray of shape (views, views)
+        How well clusters of half of the features of one view (row) fit the neighbors in the other
+        half of another (column): 1 if all neighbors are in one cluster, 0 as by chance. The
+        diagonal says how reliable a view is by itself.
+    weights : dict of float
+        The weight of each view, at most 1 and near 0 for a view of noise.
+    n_docs : int
+        The number of documents by which the views were judged, a sample of them if there are many.
+    """
+
+    names: tuple[str, ...]
+    matrix: np.ndarray
+    weights: dict[str, float]
+    n_docs: int
+
+    def __str__(self) -> str:
+        width = max(map(len, self.names))
+        own = np.diag(self.matrix)
+        rows = [
+            f"{name:<{width}}  {self.weights[name]:6.2f}  {r:11.2f}"
+            for name, r in zip(self.names, own, strict=True)
+        ]
+        return "\n".join([f"{'view':<{width}}  weight  reliability", *rows])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the matrix with the weights of the views; return the matplotlib axes."""
+        from coview.plot import plot_reliability
+
+        return plot_reliability(self, ax)
+
+
+def view_reliability(
+    views: Any, n_components: int = 10, *, random_state: int | None = 0
+) -> ViewReliability:
+    """Tell which views are worth anything, without labels.
+
+    Parameters
+    ----------
+    views : Views, dict of matrices, list of matrices, or one matrix
+        As in `fit` of the models.
+    n_components : int, default=10
+        The number of clusters in which the views should agree: about as many topics as you want.
+    random_state : int or None, default=0
+        Seed of the halves and of k-means.
+
+    Returns
+    -------
+    ViewReliability
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coview import view_reliability
+    >>> from coview.datasets import make_views
+    >>> views = make_views(200, 4, [60, 60], random_state=0)
+    >>> noise = np.random.default_rng(0).poisson(0.3, (200, 60))
+    >>> found = view_reliability({**views.matrices, "noise": noise}, n_components=4)
+    >>> found.weights["noise"] < 0.1 < found.weights["view_0"]
+    True
+    """
+    from threadpoolctl import threadpool_limits
+
+    check_int("n_components", n_components, 1)
+    views = views if isinstance(views, Views) else Views(views)
+    scaling = learn_scaling(views.matrices, views.present, "auto")
+    matrices = [
+        scaled(name, matrix, views.present[:, v], scaling).astype(np.float32)
+        for v, (name, matrix) in enumerate(views.matrices.items())
+    ]
+    has = documents_with_counts(matrices, views.present)
+    features = [view_features(m) for m in matrices]
+    with threadpool_limits(1, "blas"):
+        rng = np.random.default_rng(random_state)
+        return deal(features, has, n_components, rng).reliability(views.names)
+
+
+def documents_with_counts(matrices: Sequence[sp.csr_array], present: np.ndarray) -> np.ndarray:
+    """Return which documents have a view and at least one count in it (documents, views)."""
+    filled = [np.diff(m.indptr) > 0 for m in matrices]
+    return present & np.column_stack(filled)
+
+
+# -- halves ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Embeddings of documents by one half of the features of each view, and by the other.
+
+    `splits[s][h][v]` is the embedding by half h of view v, of the documents `docs`, when
+    features were dealt for the time s. `agreement` is the matrix B.
+    """
+
+    docs: np.ndarray
+    splits: tuple[tuple[list[np.ndarray], list[np.ndarray]], ...]
+    agreement: np.ndarray
+
+    def reliability(self, names: Sequence[str]) -> ViewReliability:
+        """Return the matrix and the weights of the views, by name."""
+        weights = dict(zip(names, map(float, self.weights), strict=True))
+        return ViewReliability(tuple(names), self.agreement, weights, len(self.docs))
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights of the views, the largest one is 1."""
+        return leading_weights(self.agreement)
+
+
+def deal(
+    features: Sequence[Features], has: np.ndarray, n_clusters: int, rng: np.random.Generator
+) -> Halves:
+    """Deal the features of each view into halves, and measure how far views agree across them.
+
+    `has` (documents, views) says which documents have anything in a view.
+    """
+    docs = sampled(np.flatnonzero(has.any(axis=1)), SAMPLE, rng)
+    has, rows = has[docs], [f[docs] for f in features]
+    agreement, splits = np.zeros((len(rows), len(rows))), []
+    for _ in range(SPLITS):
+        split = _split(rows, has, n_clusters, rng)
+        agreement += _agreement(split, n_clusters, rng) / SPLITS
+        splits.append(split)
+    return Halves(docs, tuple(splits), agreement)
+
+
+def sampled(docs: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Return at most so many of the documents, drawn at random, in their order."""
+    return docs if len(docs) <= most else np.sort(rng.choice(docs, most, replace=False))
+
+
+def _split(
+    features: Sequence[Features], has: np.ndarray, n_clusters: int, rng: np.random.Generator
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return the embeddings of the views by one half of their features, and by the other."""
+    n_dims = n_dimensions(n_clusters)
+    halves: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    for v, rows in enumerate(features):
+        for half, columns in zip(halves, deal_columns(rows.shape[1], rng), strict=True):
+            half.append(embed(rows[:, columns], has[:, v], n_dims, rng))
+    return halves
+
+
+def deal_columns(n_columns: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Deal columns at random into two halves; a single column is in both.
+
+    >>> one, other = deal_columns(5, np.random.default_rng(0))
+    >>> len(one), len(other), len(np.union1d(one, other))
+    (3, 2, 5)
+    """
+    order = rng.permutation(n_columns)
+    return np.sort(order[::2]), np.sort(order[1::2] if n_columns > 1 else order)
+
+
+def _agreement(
+    split: tuple[list[np.ndarray], list[np.ndarray]], n_clusters: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the mean assortativity of the clusters of each view on the graph of each other."""
+    graphs = [[neighbor_graph(e, VIEW_NEIGHBORS) for e in half] for half in split]
+    found = np.zeros((len(split[0]), len(split[0])))
+    for half, other in ((0, 1), (1, 0)):
+        for u, points in enumerate(split[half]):
+            docs = np.flatnonzero(points.any(axis=1))
+            labels = np.full(len(points), -1)
+            if len(docs):
+                labels[docs] = kmeans(points[docs], n_clusters, rng, n_init=STARTS)
+            found[u] += [assortativity(labels, graph) / 2 for graph in graphs[other]]
+    return found
+
+
+def assortativity(labels: np.ndarray, graph: sp.csr_array) -> float:
+    """Return how much more often neighbors are in one cluster than by chance (Newman, 2003).
+
+    Documents without a cluster (-1) are left out. It is 0 where there is nothing to compare.
+
+    >>> assortativity(np.array([0, 0, 1, 1]), sp.csr_array(np.kron(np.eye(2), np.ones((2, 2)))))
+    1.0
+    """
+    edges = graph.tocoo()
+    ends = labels[edges.row], labels[edges.col]
+    known = (ends[0] >= 0) & (ends[1] >= 0)
+    n = labels.max(initial=0) + 1
+    shares = np.zeros((n, n))
+    np.add.at(shares, (ends[0][known], ends[1][known]), edges.data[known].astype(np.float64))
+    if not shares.sum() > 0:
+        return 0.0
+    shares /= shares.sum()
+    chance = float((shares.sum(axis=0) * shares.sum(axis=1)).sum())
+    return float((np.trace(shares) - chance) / (1 - chance)) if chance < 1 else 0.0
+
+
+def leading_weights(agreement: np.ndarray) -> np.ndarray:
+    """Return the weights of the views from their agreement: its leading eigenvector.
+
+    The largest is 1, none is below a hundredth. All are 1 if no view agrees with any.
+    """
+    symmetric = np.maximum((agreement + agreement.T) / 2, 0)
+    if not symmetric.any():
+        return np.ones(len(agreement))
+    vector = np.abs(np.linalg.eigh(symmetric)[1][:, -1])
+    return np.maximum(vector / vector.max(), LEAST_WEIGHT)

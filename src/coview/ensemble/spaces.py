@@ -1,0 +1,157 @@
+"""Families: the ways to see all views of documents at once, in which they are clustered.
+
+A family is a space with a row for each document: the fused embeddings of the views, the same
+smoothed over a graph of neighbors, eigenvectors of such a graph (spectral clustering of Ng, Jordan
+and Weiss, 2002), or diffusion maps of it (Coifman and Lafon, 2006), which weigh eigenvectors by
+powers of their eigenvalues instead of cutting them off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview.ensemble.features import unit_rows
+
+VIEW_NEIGHBORS = 15  # in each view
+FUSED_NEIGHBORS = (10, 20)  # in the fused space
+SELF_WEIGHT = 0.15  # of a document itself where it is smoothed over its neighbors
+SMOOTHINGS = (2, 4)
+DIFFUSION_TIMES = (4, 8)
+ROWS_AT_ONCE = 1024
+LINKS_DENSITY = 0.1  # a square view with more non-zeros than this share is no graph of links
+
+
+# -- graphs ----------------------------------------------------------------------------------------
+
+
+def nearest_rows(points: np.ndarray, n_neighbors: int) -> np.ndarray:
+    """Return the nearest other rows (documents, n_neighbors) by cosine, nearest first.
+
+    The rows have length one. There are fewer neighbors where there are fewer other rows.
+    """
+    n = len(points)
+    k = min(n_neighbors, n - 1)
+    found = np.empty((n, max(k, 0)), np.int32)
+    for start in range(0, n if k > 0 else 0, ROWS_AT_ONCE):
+        here = slice(start, start + ROWS_AT_ONCE)
+        far = -(points[here] @ points.T)
+        rows = np.arange(len(far))[:, np.newaxis]
+        far[rows[:, 0], start + rows[:, 0]] = np.inf
+        best = np.sort(np.argpartition(far, k - 1, axis=1)[:, :k], axis=1)
+        order = np.argsort(far[rows, best], axis=1, kind="stable")
+        found[here] = best[rows, order]
+    return found
+
+
+def graph_of(near: np.ndarray, docs: np.ndarray, n_docs: int) -> sp.csr_array:
+    """Return the graph of all documents with an edge where either of two is near the other."""
+    ends = np.repeat(docs, near.shape[1]), docs[near.ravel()]
+    graph = sp.csr_array((np.ones(near.size, np.float32), ends), shape=(n_docs, n_docs))
+    graph = sp.csr_array(graph + graph.T)
+    graph.data[:] = 1
+    return graph
+
+
+def neighbor_graph(points: np.ndarray, n_neighbors: int) -> sp.csr_array:
+    """Return the graph of nearest neighbors; rows of zeros, which lack the view, have no edge."""
+    docs = np.flatnonzero(points.any(axis=1))
+    return graph_of(nearest_rows(points[docs], n_neighbors), docs, len(points))
+
+
+def is_links(matrix: sp.csr_array) -> bool:
+    """Return whether a view is a graph of the documents itself: square, sparse and symmetric.
+
+    >>> is_links(sp.csr_array(np.eye(40)[::-1]))
+    True
+    """
+    n, width = matrix.shape
+    return n == width and matrix.nnz <= LINKS_DENSITY * n * n and not (matrix != matrix.T).nnz
+
+
+def links_graph(matrix: sp.csr_array) -> sp.csr_array:
+    """Return a view of links as a graph, without links of documents to themselves."""
+    graph = sp.csr_array(matrix, dtype=np.float32, copy=True)
+    graph.setdiag(0)
+    graph.eliminate_zeros()
+    return graph
+
+
+def sum_of_graphs(graphs: Sequence[sp.csr_array], weights: np.ndarray) -> sp.csr_array:
+    """Return sum_v w_v^2 G_v, with a mean degree of one."""
+    total = sum(np.float32(w * w) * g for w, g in zip(weights, graphs, strict=True))
+    return mean_degree_one(sp.csr_array(total))
+
+
+def mean_degree_one(graph: sp.csr_array) -> sp.csr_array:
+    """Return the graph scaled so that the mean degree of documents is one."""
+    total = float(graph.sum())
+    return graph * np.float32(graph.shape[0] / total) if total > 0 else graph
+
+
+def symmetric_normalization(graph: sp.csr_array) -> sp.csr_array:
+    """Return D^-1/2 G D^-1/2; documents without an edge have rows of zeros."""
+    degree = np.asarray(graph.sum(axis=1, dtype=np.float64)).ravel()
+    root = np.divide(1, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
+    scale = sp.diags_array(root)
+    return sp.csr_array(scale @ graph @ scale)
+
+
+# -- families --------------------------------------------------------------------------------------
+
+
+def families(
+    fused: np.ndarray, of_views: sp.csr_array, n_clusters: int, rng: np.random.Generator
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the name of each family and its space (documents, dimensions), rows of length one.
+
+    `fused` are the fused embeddings, `of_views` is the weighted sum of the views' graphs.
+    """
+    docs = np.flatnonzero(fused.any(axis=1))
+    near = nearest_rows(fused[docs], max(FUSED_NEIGHBORS))
+    few, many = (graph_of(near[:, :k], docs, len(fused)) for k in FUSED_NEIGHBORS)
+    both = sp.csr_array(mean_degree_one(few + many) + of_views)
+    yield "fused", fused
+    yield from _smoothed(fused, both)
+    yield "spectral, fused", spectral(many, n_clusters, rng)
+    yield "spectral, views", spectral(of_views, n_clusters, rng)
+    values, vectors = eigenvectors(both, 2 * n_clusters, rng)
+    yield "spectral, both", unit_rows(vectors[:, :n_clusters])
+    for time in DIFFUSION_TIMES:
+        yield f"diffusion {time}", unit_rows(vectors * values**time)
+
+
+def _smoothed(fused: np.ndarray, graph: sp.csr_array) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the fused space smoothed over a graph, by S = D^-1/2 G D^-1/2 + .15 I."""
+    own = SELF_WEIGHT * sp.eye_array(len(fused), format="csr")
+    smoother = sp.csr_array(symmetric_normalization(graph) + own, dtype=fused.dtype)
+    points = fused
+    for times in range(1, max(SMOOTHINGS) + 1):
+        points = smoother @ points
+        if times in SMOOTHINGS:
+            yield f"smoothed {times}", unit_rows(points)
+
+
+def spectral(graph: sp.csr_array, n_vectors: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the rows of the leading eigenvectors of a graph, scaled to length one."""
+    return unit_rows(eigenvectors(graph, n_vectors, rng)[1])
+
+
+def eigenvectors(
+    graph: sp.csr_array, number: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the leading eigenvalues, from 0 to 1, and eigenvectors of D^-1/2 G D^-1/2."""
+    from scipy.sparse.linalg import eigsh
+
+    n = graph.shape[0]
+    # plus one: Lanczos finds the largest in modulus faster than the algebraically largest
+    shifted = symmetric_normalization(graph) + sp.eye_array(n, format="csr")
+    if 2 * number >= n:
+        values, vectors = np.linalg.eigh(shifted.toarray())
+    else:
+        first = rng.random(n)
+        values, vectors = eigsh(shifted, k=number, which="LM", v0=first, tol=1e-3)
+    leading = np.argsort(-values, kind="stable")[:number]
+    return np.clip(values[leading] - 1, 0, 1), vectors[:, leading]
