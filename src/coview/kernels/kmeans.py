@@ -62,25 +62,28 @@ def closer_dense(by_feature, trials, closest, out):
     n_features, n_rows = by_feature.shape
     sums = np.empty(_BLOCK, by_feature.dtype)
     for start in range(0, n_rows, _BLOCK):
-        block = by_feature[:, start : start + _BLOCK]
-        size = _u(block.shape[1])
+        stop = min(start + _BLOCK, n_rows)
+        size = _u(stop - start)
         for t in range(trials.shape[0]):
             center, d = by_feature[:, trials[t]], 0
             sums[:] = 0
             while d + 4 <= n_features:  # four features at a time: sums are read and written less
-                a, b, c, e = block[d], block[d + 1], block[d + 2], block[d + 3]
+                # slices of one row: numba knows that these are contiguous
+                a, b = by_feature[d, start:stop], by_feature[d + 1, start:stop]
+                c, e = by_feature[d + 2, start:stop], by_feature[d + 3, start:stop]
                 ca, cb, cc, ce = center[d], center[d + 1], center[d + 2], center[d + 3]
                 for i in range(size):
                     da, db, dc, de = a[i] - ca, b[i] - cb, c[i] - cc, e[i] - ce
                     sums[i] += (da * da + db * db) + (dc * dc + de * de)
                 d += 4
             while d < n_features:
-                a, ca = block[d], center[d]
+                a, ca = by_feature[d, start:stop], center[d]
                 for i in range(size):
                     sums[i] += (a[i] - ca) * (a[i] - ca)
                 d += 1
+            near, found = closest[start:stop], out[t, start:stop]
             for i in range(size):
-                out[t, start + i] = min(closest[start + i], np.float64(sums[i]))
+                found[i] = min(near[i], np.float64(sums[i]))
 
 
 @njit(**_SUMS)
