@@ -39,16 +39,16 @@ def test_a_total_that_is_rounded_up_draws_the_last_row_with_a_distance():
 
 
 @both
-def test_distances_to_trials_are_found_although_rows_are_passed_over(rng, dtype):
-    # groups far apart: most trials are too far away to matter
-    X = (rng.normal(size=(80, 5)) + 20 * rng.integers(0, 4, (80, 1))).astype(dtype)
-    chosen, trials = np.array([3, 40, 41]), np.array([7, 40, 66])
-    nearest, closest = naive.nearest(X, X[chosen])
-    found = np.empty((3, 80))
-    kernels.closer_dense(X, trials, chosen, nearest, closest, found)
+@pytest.mark.parametrize("n_features", [1, 6, 16])
+def test_distances_of_dense_rows_to_trials(rng, dtype, n_features):
+    X = rng.normal(size=(600, n_features)).astype(dtype)  # more than one block
+    closest, trials = rng.uniform(0, 2 * n_features, 600), np.array([7, 40, 590])
+    found = np.empty((3, 600))
+    kernels.closer_dense(np.ascontiguousarray(X.T), trials, closest, found)
     for t, trial in enumerate(trials):
         to_trial = naive.nearest(X, X[[trial]])[1]
         np.testing.assert_allclose(found[t], np.minimum(closest, to_trial), **tolerance(dtype))
+        assert found[t, trial] == 0
 
 
 @both
@@ -64,12 +64,9 @@ def test_distances_of_sparse_rows_to_trials(rng, dtype):
     assert not table.any()
 
 
-def test_the_best_trial_becomes_a_center():
-    found = np.array([[1.0, 5.0, 2.0], [4.0, 1.0, 2.0]])
-    closest, nearest = np.array([4.0, 5.0, 2.0]), np.array([0, 1, 0])
-    assert kernels.keep_best_trial(found, 2, closest, nearest) == (1, 7.0)
-    np.testing.assert_array_equal(closest, [4, 1, 2])
-    np.testing.assert_array_equal(nearest, [0, 2, 0])
+def test_the_best_trial_leaves_the_smallest_sum():
+    found = np.array([[1.0, 5.0, 2.0], [4.0, 1.0, 2.0], [3.0, 3.0, 3.0]])
+    assert kernels.best_trial(found) == (1, 7.0)
 
 
 @both

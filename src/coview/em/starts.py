@@ -28,7 +28,6 @@ SMOOTHING = 0.1  # share of a hard label that is spread over all topics
 CORPUS_SHARE = 0.01  # share of the corpus distribution mixed into topics made from documents
 GRAPH_NEIGHBORS = 10
 SPECTRAL_DOCUMENTS = 20_000  # with more, the eigenvectors are too expensive
-KMEANS_SAMPLE = 20_000  # documents that determine the centers; the others are only assigned
 
 
 @dataclass(frozen=True)
@@ -369,22 +368,12 @@ def kmeans_labels(
 
     `centers` are those to start from; by default k-means++ chooses them.
     """
-    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
 
-    n_docs = features.shape[0]
-    kmeans = KMeans(min(n_clusters, n_docs), n_init=1, max_iter=50, random_state=_random_seed(rng))
-    if centers is not None and len(centers) <= n_docs:
-        kmeans.set_params(init=centers)
-    sample = np.arange(n_docs)
-    if n_docs > KMEANS_SAMPLE:
-        sample = np.sort(rng.choice(n_docs, KMEANS_SAMPLE, replace=False))
-    with deterministic_kmeans():
-        kmeans.fit(_with_int32_indices(features[sample]))
-        pieces = range(0, n_docs, KMEANS_SAMPLE)
-        labels = [
-            kmeans.predict(_with_int32_indices(features[i : i + KMEANS_SAMPLE])) for i in pieces
-        ]
-    return np.concatenate(labels)
+    from coview.ensemble.kmeans import kmeans
+
+    with threadpool_limits(1):
+        return kmeans(features, n_clusters, rng, centers=centers)
 
 
 @contextmanager
@@ -400,18 +389,6 @@ def deterministic_kmeans() -> Iterator[None]:
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
         yield
-
-
-def _with_int32_indices(rows: Any) -> Any:
-    """Return sparse rows with 32-bit indices, the only ones that k-means takes."""
-    if not sp.issparse(rows):
-        return rows
-    parts = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
-    return sp.csr_array(parts, shape=rows.shape)
-
-
-def _random_seed(rng: np.random.Generator) -> int:
-    return int(rng.integers(2**31))
 
 
 def _corpus_distribution(matrix: sp.csr_array) -> np.ndarray:

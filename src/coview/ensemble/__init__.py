@@ -1,1 +1,1 @@
-"""Clusterings of documents, and what is made of several of them."""
+"""What clusterings of the views agree on: which views to trust, and where EM begins."""

@@ -9,6 +9,7 @@ then do not depend on their number.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -152,20 +153,19 @@ def _chosen_rows(rows: "_Rows", n_clusters: int, rng: np.random.Generator) -> np
     Trials of the next center are drawn in proportion to the squared distances to the nearest center
     so far; the one that leaves the smallest sum of them is taken. Ends early if that sum is zero.
     """
-    from coview.kernels.kmeans import MAX_TRIALS, draw_rows, keep_best_trial
+    from coview.kernels.kmeans import MAX_TRIALS, best_trial, draw_rows
 
     n_trials = min(2 + int(np.log(n_clusters)), MAX_TRIALS)
     shares = np.sort(rng.random((n_clusters, n_trials)), axis=1)
     chosen = np.empty(n_clusters, np.int64)
-    closest, nearest = np.full(rows.n_rows, np.inf), np.zeros(rows.n_rows, np.int64)
-    found = np.empty((n_trials, rows.n_rows))
-    trials, total = np.array([int(shares[0, 0] * rows.n_rows)]), np.inf
+    closest, found = np.full(rows.n_rows, np.inf), np.empty((n_trials, rows.n_rows))
+    trials, total = np.array([int(shares[0, 0] * rows.n_rows)]), np.inf  # the first has no rivals
     for k in range(n_clusters):
         if k:
             trials = draw_rows(closest, total, shares[k])
-        rows.closer(trials, chosen[:k], nearest, closest, found[: len(trials)])
-        best, total = keep_best_trial(found[: len(trials)], k, closest, nearest)
-        chosen[k] = trials[best]
+        rows.closer(trials, closest, found[: len(trials)])
+        best, total = best_trial(found[: len(trials)])
+        chosen[k], closest[:] = trials[best], found[best]
         if total <= 0:
             return chosen[: k + 1]
     return chosen
@@ -190,6 +190,10 @@ class _DenseRows:
         self.lengths = squared_lengths(values)
         self.slack = _slack(values)
 
+    @cached_property
+    def by_feature(self) -> np.ndarray:
+        return np.ascontiguousarray(self.values.T)
+
     def take(self, rows: np.ndarray) -> "_DenseRows":
         return _DenseRows(self.values[rows], self.mean)
 
@@ -202,11 +206,11 @@ class _DenseRows:
     def plain(self, centers: _Centers) -> np.ndarray:
         return centers.values + self.mean
 
-    def closer(self, trials: Any, chosen: Any, nearest: Any, closest: Any, out: Any) -> None:
+    def closer(self, trials: np.ndarray, closest: np.ndarray, out: np.ndarray) -> None:
         """Fill out (trials, rows) with the smaller of closest and the distance to each trial."""
         from coview.kernels.kmeans import closer_dense
 
-        closer_dense(self.values, trials, chosen, nearest, closest, out)
+        closer_dense(self.by_feature, trials, closest, out)
 
     def assign(self, centers: _Centers, labels: np.ndarray, distances: np.ndarray) -> int:
         """Fill labels and distances with the nearest centers; return how many labels changed."""
@@ -258,7 +262,7 @@ class _SparseRows:
     def plain(self, centers: _Centers) -> np.ndarray:
         return np.ascontiguousarray(centers.values[:, : centers.number].T)
 
-    def closer(self, trials: Any, chosen: Any, nearest: Any, closest: Any, out: Any) -> None:
+    def closer(self, trials: np.ndarray, closest: np.ndarray, out: np.ndarray) -> None:
         """Fill out (trials, rows) with the smaller of closest and the distance to each trial."""
         from coview.kernels.kmeans import closer_sparse
 

@@ -17,6 +17,7 @@ from numba import njit
 _OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
 _SUMS = {**_OPTIONS, "fastmath": {"reassoc", "contract"}}
 _u = np.uint64
+_BLOCK = 512  # dense rows whose distances to a trial are summed together
 
 MAX_TRIALS = 8  # candidates that k-means++ compares at most: with sparse rows they go side by side
 
@@ -31,14 +32,6 @@ def squared_lengths(X):
             total += np.float64(row[d]) * np.float64(row[d])
         out[i] = total
     return out
-
-
-@njit(**_SUMS)
-def _squared_distance(a, b):
-    total = a.dtype.type(0)
-    for d in range(_u(a.shape[0])):
-        total += (a[d] - b[d]) * (a[d] - b[d])
-    return np.float64(total)
 
 
 @njit(**_OPTIONS)
@@ -60,22 +53,37 @@ def draw_rows(closest, total, shares):
     return rows
 
 
-@njit(**_OPTIONS)
-def closer_dense(X, trials, chosen, nearest, closest, out):
+@njit(**_SUMS)
+def closer_dense(by_feature, trials, closest, out):
     """Fill out (trials, rows) with the smaller of closest and the distance to each trial.
 
-    nearest (rows,) says which of the chosen centers a row is closest to. A row is passed over where
-    the trial is at least twice as far from that center as the row is.
+    by_feature (features, rows) are the rows, so that many distances grow side by side.
     """
-    quarter = np.empty(chosen.shape[0])
-    for t in range(_u(trials.shape[0])):
-        center, found = X[trials[t]], out[t]
-        for k in range(_u(chosen.shape[0])):
-            quarter[k] = 0.25 * _squared_distance(X[chosen[k]], center)
-        for i in range(_u(X.shape[0])):
-            found[i] = closest[i]
-            if quarter[nearest[i]] < closest[i]:
-                found[i] = min(closest[i], _squared_distance(X[i], center))
+    n_features, n_rows = by_feature.shape
+    sums = np.empty(_BLOCK, by_feature.dtype)
+    for start in range(0, n_rows, _BLOCK):
+        stop = min(start + _BLOCK, n_rows)
+        size = _u(stop - start)
+        for t in range(trials.shape[0]):
+            center, d = by_feature[:, trials[t]], 0
+            sums[:] = 0
+            while d + 4 <= n_features:  # four features at a time: sums are read and written less
+                # slices of one row: numba knows that these are contiguous
+                a, b = by_feature[d, start:stop], by_feature[d + 1, start:stop]
+                c, e = by_feature[d + 2, start:stop], by_feature[d + 3, start:stop]
+                ca, cb, cc, ce = center[d], center[d + 1], center[d + 2], center[d + 3]
+                for i in range(size):
+                    da, db, dc, de = a[i] - ca, b[i] - cb, c[i] - cc, e[i] - ce
+                    sums[i] += (da * da + db * db) + (dc * dc + de * de)
+                d += 4
+            while d < n_features:
+                a, ca = by_feature[d, start:stop], center[d]
+                for i in range(size):
+                    sums[i] += (a[i] - ca) * (a[i] - ca)
+                d += 1
+            near, found = closest[start:stop], out[t, start:stop]
+            for i in range(size):
+                found[i] = min(near[i], np.float64(sums[i]))
 
 
 @njit(**_SUMS)
@@ -107,20 +115,16 @@ def _scatter(indptr, indices, data, rows, clear, by_term):
             by_term[indices[j], t] = by_term.dtype.type(0) if clear else data[j]
 
 
-@njit(**_OPTIONS)
-def keep_best_trial(found, k, closest, nearest):
-    """Make the trial with the smallest sum of found (trials, rows) center k; return it and the sum.
-
-    closest and nearest (rows,) are changed where the new center is closer.
-    """
+@njit(**_SUMS)
+def best_trial(found):
+    """Return which of found (trials, rows) has the smallest sum, and that sum."""
     best, smallest = 0, np.inf
     for t in range(found.shape[0]):
-        total = found[t].sum()
+        row, total = found[t], 0.0
+        for i in range(_u(row.shape[0])):
+            total += row[i]
         if total < smallest:
             best, smallest = t, total
-    for i in range(_u(closest.shape[0])):
-        if found[best, i] < closest[i]:
-            closest[i], nearest[i] = found[best, i], k
     return best, smallest
 
 
