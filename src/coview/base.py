@@ -79,9 +79,10 @@ class BaseViewsModel(
         "naive_bayes". By name: "random" topics; "kmeans" on tf-idf weighted, length-normalized,
         concatenated views; "spectral" embedding of the neighbor graph of those, "spectral_sum"
         of the sum of the views' graphs (up to 20,000 documents); "consensus" of k-means on each
-        view; "naive_bayes" from the labeled documents; "seeds" from those with seed words. Or
-        given: a fitted model, for its mixtures and topics; mixtures p(z|d); labels, smoothed so
-        that they can still change (-1: unknown).
+        view; "mvc", the clusters of `coview.baselines.MVC` with the seed of the fit; "naive_bayes"
+        from the labeled documents; "seeds" from those with seed words. Or given: a fitted model,
+        for its mixtures and topics; mixtures p(z|d); labels, smoothed so that they can still
+        change (-1: unknown).
     seeds : dict or None, default=None
         Words for some topics, by view: ``{"sport": {"en": ["goal", "coach"]}}``, or with weights,
         ``{"goal": 2.0}``. A topic is given by a name, which it keeps, or by its number. In every
@@ -373,7 +374,7 @@ class BaseViewsModel(
         """List the starts of a run, each with a function that makes it."""
         if isinstance(self.init, BaseViewsModel):
             return [("model", lambda: start_from_model(self.init, self.n_components, data, views))]
-        return starts_from(self.init, data, self.n_components, rng)
+        return starts_from(self.init, data, views, self.n_components, rng)
 
     def _keep(
         self, best: EMRun, data: Prepared, views: Views, learned: dict[str, Any], seed: int

@@ -207,9 +207,13 @@ STARTS = {
 
 
 def starts_from(
-    init: Any, data: Prepared, n_topics: int, rng: np.random.Generator
+    init: Any, data: Prepared, views: Views, n_topics: int, rng: np.random.Generator
 ) -> list[NamedStart]:
     """List the starts that `init` (a name, mixtures or labels) stands for."""
+    if isinstance(init, str) and init == "mvc":
+        from coview.em.mvc import mvc_start
+
+        return [("mvc", partial(mvc_start, views, data, n_topics, rng))]
     if isinstance(init, str):
         names = _start_names(init, data, n_topics)
         return [(n, partial(STARTS[n], data, n_topics, rng)) for n in names]
@@ -225,7 +229,7 @@ def _start_names(init: str, data: Prepared, n_topics: int) -> list[str]:
     """Return the names of the starts to try: one by name, or several for "auto"."""
     if init != "auto":
         if init not in STARTS:
-            names = ", ".join(map(repr, ("auto", *STARTS)))
+            names = ", ".join(map(repr, ("auto", *STARTS, "mvc")))
             raise ValueError(
                 f"init must be one of {names}, a fitted model, an array of mixtures of shape "
                 f"(documents, topics), or labels of shape (documents,); got {init!r}."

@@ -45,7 +45,7 @@ from coview.em.seeds import order_by_seeds
 from coview.em.starts import NamedStart, Start, label_start, pinned_start, random_start
 from coview.models._shared import free_topics, one_mixture
 from coview.models.plsa import PLSA
-from coview.params import check_choice
+from coview.params import check_choice, seed_of_run
 from coview.views.container import Views
 
 Signature = tuple[tuple[int, ...], int]  # a voting pattern, and how many documents have it
@@ -152,7 +152,8 @@ class VotedPLSA(BaseViewsModel):
         self, views: Views, labels: Any, rng: np.random.Generator
     ) -> tuple[Prepared, dict[str, Any]]:
         data, learned = super()._prepare_training(views, labels, rng)
-        votes, voters = self._vote(data, real_views(learned["scaling_"]), _seed_of_fit(rng))
+        # the seed of the fit: voters equal the PLSA that a user would fit to each view with it
+        votes, voters = self._vote(data, real_views(learned["scaling_"]), seed_of_run(rng))
         chosen = signatures(votes, self.n_components, self.signatures)
         assigned = preassign(votes, chosen)
         if data.labels is not None:
@@ -225,15 +226,6 @@ class VotedPLSA(BaseViewsModel):
             usual = np.tile(corpus / max(corpus.sum(), 1e-300), (len(p), 1))
             components[name] = np.divide(p, share, out=usual, where=share > 0).astype(data.dtype)
         return {"components_": components, "view_shares_": np.hstack(shares).astype(data.dtype)}
-
-
-def _seed_of_fit(rng: np.random.Generator) -> int:
-    """Return the seed from which the generator was spawned: `random_state` if that is a number.
-
-    Voters get it, so that they equal the PLSA that a user would fit to each view with that seed.
-    """
-    sequence: Any = rng.bit_generator.seed_seq
-    return int(sequence.entropy)
 
 
 def _seeded(estimator: Any, seed: int) -> Any:
