@@ -280,8 +280,7 @@ def pinned_start(start: Start, data: Prepared) -> Start:
     """Replace the topics of a start by the words of the documents pinned to them, where any are."""
     # views side by side: here p(w|z) sums to one over all of them
     ends = np.cumsum([m.shape[1] for m in data.matrices])[:-1]
-    weighted = (w * m for w, m in zip(data.weights, data.matrices, strict=True))
-    whole = sp.csr_array(sp.hstack(list(weighted), format="csr"), dtype=data.dtype)
+    whole = weighted_side_by_side(data, data.dtype)
     shares = [m.sum(dtype=np.float64) * w for w, m in zip(data.weights, data.matrices, strict=True)]
     spare = np.hstack([p * (s / sum(shares)) for p, s in zip(start.p_w_z, shares, strict=True)])
     labels = data.labels
@@ -291,6 +290,12 @@ def pinned_start(start: Start, data: Prepared) -> Start:
         known = np.isin(np.arange(len(spare)), labels)
         spare[known] = found[known]
     return Start("vote", start.theta, tuple(np.split(spare, ends, axis=1)))
+
+
+def weighted_side_by_side(data: Prepared, dtype: Any) -> sp.csr_array:
+    """Return all views side by side, each times its weight."""
+    weighted = [w * m for w, m in zip(data.weights, data.matrices, strict=True)]
+    return sp.csr_array(sp.hstack(weighted, format="csr"), dtype=dtype)
 
 
 def _padded_theta(theta: np.ndarray, data: Prepared) -> np.ndarray:
