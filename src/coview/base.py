@@ -18,9 +18,9 @@ from coview.em.loop import EMRun, Interrupted
 from coview.em.prepared import (
     Prepared,
     check_fit_memory,
+    check_training_data,
     prepare,
     view_weights,
-    warn_of_empty_pins,
 )
 from coview.em.problem import Problem
 from coview.em.restarts import (
@@ -333,7 +333,7 @@ class BaseViewsModel(
             labels = labels if (labels >= 0).any() else None
         data = replace(data, weights=tuple(weights.values()), labels=labels)
         data = data.with_prior(self.doc_topic_prior, self.topic_word_prior)
-        warn_of_empty_pins(data)
+        check_training_data(data)
         check_fit_memory(data.matrices, self.n_components, self._n_slots(data), data.dtype.itemsize)
         seeds, names = prepare_seeds(self.seeds, self.n_components, self.init, views, data)
         data = replace(data, seeds=seeds)
