@@ -17,9 +17,9 @@ from scipy.sparse.linalg import spsolve
 from sklearn.base import BaseEstimator
 
 from coview import MVPLSA
-from coview.baselines import MVC, CoTraining
-from coview.baselines.features import Features
+from coview.baselines import CoTraining
 from coview.em.emissions import FactoredTopics
+from coview.em.features import Features
 from coview.em.problem import Problem
 from coview.graphs.neighbors import knn_graph
 from coview.views.container import Views
@@ -48,18 +48,7 @@ class _CoTrainingView(BaseEstimator):
 
 def mvplsa_from_mvc(n_components: int, random_state: Any = None, **params: Any):
     """Return MVPLSA that starts from the clusters of MVC, smoothed."""
-    return _FromMVC(MVPLSA(n_components, random_state=random_state, **params))
-
-
-class _FromMVC(BaseEstimator):
-    def __init__(self, model: Any):
-        self.model = model
-
-    def fit(self, views: Views, y: Any = None):
-        clusters = MVC(self.model.n_components, random_state=self.model.random_state).fit(views)
-        self.model_ = self.model.set_params(init=clusters.labels_).fit(views)
-        self.labels_ = self.model_.labels_
-        return self
+    return MVPLSA(n_components, init="mvc", random_state=random_state, **params)
 
 
 def label_spreading(n_components: int, random_state: Any = None, **params: Any):

@@ -36,6 +36,7 @@ _HOMES = {
     "edge_graph": "graphs.adjacency",
     "top_terms": "report",
     "suggest_labels": "guidance",
+    "view_reliability": "ensemble.reliability",
     "baselines": "baselines",
     "compare": "compare",
     "datasets": "datasets",
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from . import metrics as metrics
     from .classifier import TopicClassifier as TopicClassifier
     from .em.checkpoint import Checkpoint as Checkpoint
+    from .ensemble.reliability import view_reliability as view_reliability
     from .graphs.adjacency import edge_graph as edge_graph
     from .guidance import suggest_labels as suggest_labels
     from .io import load as load

@@ -3,7 +3,6 @@
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from os import PathLike
 from typing import Any, Self
@@ -14,22 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
 
 from coview.em.checkpoint import Checkpoint, checkpoint_writer
-from coview.em.ensemble_view import (
-    check_ensemble,
-    ensemble_share,
-    learn_from_views,
-    starts_from_ensemble,
-    with_ensemble,
-    without_ensemble_view,
-)
+from coview.em.ensemble_view import check_ensemble, with_ensemble, without_ensemble_view
 from coview.em.loop import EMRun, Interrupted
-from coview.em.prepared import (
-    Prepared,
-    check_fit_memory,
-    prepare,
-    view_weights,
-    warn_of_empty_pins,
-)
+from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.restarts import (
     CallbackSupportMixin,
@@ -40,9 +26,8 @@ from coview.em.restarts import (
     one_fit_at_a_time,
     with_callbacks,
 )
-from coview.em.scaling import learn_scaling
 from coview.em.seed_words import check_seeds
-from coview.em.seeds import prepare_seeds, seeded_start
+from coview.em.seeds import seeded_start
 from coview.em.starts import NamedStart, Start, start_from_model, starts_from
 from coview.em.step import Update, Values
 from coview.new_documents import NewDocumentsMixin, check_fold_in
@@ -56,13 +41,14 @@ from coview.params import (
     complete_docstring,
 )
 from coview.scores import ScoresMixin
-from coview.views.checks import check_topic_labels, check_training_views
+from coview.training_data import TrainingDataMixin
 from coview.views.container import Views
 
 OnState = Callable[[dict[str, Any]], bool | None]
 
 
 class BaseViewsModel(
+    TrainingDataMixin,
     ScoresMixin,
     NewDocumentsMixin,
     CallbackSupportMixin,
@@ -71,7 +57,8 @@ class BaseViewsModel(
 ):
     """Base class of all models: input, starts, restarts, fitted attributes and labels.
 
-    New documents are folded in by `coview.new_documents`; scores are in `coview.scores`.
+    What a fit works on is prepared in `coview.training_data`, new documents are folded in by
+    `coview.new_documents`, scores are in `coview.scores`.
 
     A subclass defines `_problem(data, start, rng)`, which puts the views' emissions, mixtures and
     penalty together. In its docstring `%(common_parameters)s` and `%(common_attributes)s` stand for
@@ -87,10 +74,11 @@ class BaseViewsModel(
         "random" topics; "kmeans" on tf-idf weighted, length-normalized, concatenated views;
         "spectral" embedding of the neighbor graph of those, "spectral_sum" of the sum of the views'
         graphs (up to 20,000 documents); "view_kmeans", k-means on the clusters of k-means on
-        each view; "naive_bayes" from the labeled documents; "seeds" from those with seed words;
-        "trial", the best of several of these after a few iterations (`trace_.candidates`). Or
-        given: a fitted model, for its mixtures and topics; mixtures p(z|d); labels, smoothed so
-        that they can still change (-1: unknown).
+        each view; "mvc", the clusters of `coview.baselines.MVC` with the seed of the fit;
+        "naive_bayes" from the labeled documents; "seeds" from those with seed words; "trial", the
+        best of several of these after a few iterations (`trace_.candidates`). Or given: a
+        fitted model, for its mixtures and topics; mixtures p(z|d); labels, smoothed so that they
+        can still change (-1: unknown).
     seeds : dict or None, default=None
         Words for some topics, by view: ``{"sport": {"en": ["goal", "coach"]}}``, or with weights,
         ``{"goal": 2.0}``. A topic is given by a name, which it keeps, or by its number. In every
@@ -259,10 +247,6 @@ class BaseViewsModel(
         """Return the fitted attributes beyond the common ones."""
         return {}
 
-    def _n_slots(self, data: Prepared) -> int:
-        """Return how many mixtures a document has."""
-        return 1
-
     # -- fitting ---------------------------------------------------------------------------
 
     @with_callbacks
@@ -331,50 +315,6 @@ class BaseViewsModel(
         check_dtype(self.dtype)
         check_n_jobs(self.n_jobs)
 
-    def _training_views(self, X: Any) -> Views:
-        """Return the input as views, after the checks that need no data of the model."""
-        views = X if isinstance(X, Views) else Views(X)
-        check_training_views(type(self).__name__, self._one_view, self.n_components, views)
-        return views
-
-    def _prepare_training(
-        self, views: Views, labels: Any, rng: np.random.Generator
-    ) -> tuple[Prepared, dict[str, Any]]:
-        """Return the data to work on, and fitted attributes that are known before EM begins.
-
-        A model with a penalty across documents (graphs, pairs) puts it into `data.penalty`.
-        """
-        scaling = learn_scaling(views.matrices, views.present, self.scaling)
-        data = prepare(views, scaling, check_dtype(self.dtype))
-        view_weights(self.view_weights, data)  # refuse wrong ones before the work
-        if labels is not None:
-            labels = check_topic_labels(labels, views.n_docs, self.n_components)
-            labels = labels if (labels >= 0).any() else None
-        data = replace(data, labels=labels)
-        data = data.with_prior(self.doc_topic_prior, self.topic_word_prior)
-        warn_of_empty_pins(data)
-        check_fit_memory(data.matrices, self.n_components, self._n_slots(data), data.dtype.itemsize)
-        seeds, names = prepare_seeds(self.seeds, self.n_components, self.init, views, data)
-        data = replace(data, seeds=seeds)
-        ensemble, reliability = learn_from_views(
-            data,
-            self.n_components,
-            rng.spawn(1)[0],
-            clusters=self._starts_from_ensemble(data) or self._ensemble_share(data) > 0,
-            weights=self.view_weights == "learn" and views.n_views > 1,
-        )
-        weights = view_weights(self.view_weights, data, reliability)
-        data = replace(data, weights=tuple(weights.values()), ensemble=ensemble)
-        return data, {"view_weights_": weights, "scaling_": scaling, "topic_names_": names}
-
-    def _starts_from_ensemble(self, data: Prepared) -> bool:
-        """Return whether EM begins at the consensus of an ensemble."""
-        return starts_from_ensemble(self.init, data, self.n_components)
-
-    def _ensemble_share(self, data: Prepared) -> float:
-        """Return the weight of the ensemble's internal view."""
-        return ensemble_share(self.ensemble, data, self._starts_from_ensemble(data))
-
     def _plan(
         self,
         data: Prepared,
@@ -409,7 +349,7 @@ class BaseViewsModel(
         """List the starts of a run, each with a function that makes it."""
         if isinstance(self.init, BaseViewsModel):
             return [("model", lambda: start_from_model(self.init, self.n_components, data, views))]
-        return starts_from(self.init, data, self.n_components, rng, restart)
+        return starts_from(self.init, data, views, self.n_components, rng, restart)
 
     def _keep(
         self, best: EMRun, data: Prepared, views: Views, learned: dict[str, Any], seed: int

@@ -117,6 +117,20 @@ def seed_of(random_state: Any, *, bits: int = 32) -> int:
     return check_int("random_state", random_state, 0, ", a Generator, a RandomState or None")
 
 
+def seed_of_run(rng: np.random.Generator) -> int:
+    """Return the seed of the fit that spawned a generator, plus the number of its restart.
+
+    So what a restart makes by other estimators is what a user makes by them with that seed.
+
+    >>> import numpy as np
+    >>> own, first, second = np.random.SeedSequence(7).spawn(3)  # as `fit` does
+    >>> [seed_of_run(np.random.default_rng(s)) for s in (own, first, second)]
+    [7, 7, 8]
+    """
+    sequence: Any = rng.bit_generator.seed_seq
+    return int(sequence.entropy) + max(sum(sequence.spawn_key[-1:]) - 1, 0)
+
+
 def complete_docstring(own: str, common: str, parameters: Sequence[str]) -> str:
     """Put the base class's descriptions in place of the placeholders in a model's docstring.
 

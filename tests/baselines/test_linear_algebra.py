@@ -9,9 +9,9 @@ from coview import Views
 from coview.baselines import MVC, SCM, CCAClustering, CoRegSpectral
 from coview.baselines import spectral as coreg_module
 from coview.baselines.cca import maxvar
-from coview.baselines.late_fusion import mapping_loss, mapping_step, one_hot
 from coview.baselines.spectral import normalized_similarity, objective
 from coview.datasets import make_views
+from coview.em.mvc import mapping_loss, mapping_step, one_hot
 from coview.metrics import mean_average_precision, similarity
 from tests.reference import baselines as naive
 

@@ -5,6 +5,7 @@ numbered by the rank of their signature.
 """
 
 import numpy as np
+from scipy.special import psi
 
 from tests.reference import plsa
 from tests.reference.simplex import all_present, rows_of_present
@@ -124,3 +125,43 @@ def voted_plsa(Xs, thetas, n_clusters, n_iter, spare, present=None, rule="freque
     states, values = plsa.plsa(X, theta, p_w_z, n_iter, pinned)
     last = states[-1][0] if states else theta
     return assigned, np.argmax(last, axis=1), states, values
+
+
+def lda_document(counts, topics, alpha):
+    """p(c|d) before normalization (gamma) and q(c|d,w) of one document, to the fixed point."""
+    n_clusters, n_terms = topics.shape
+    log_topics = [
+        [psi(topics[c, w]) - psi(topics[c].sum()) for w in range(n_terms)]
+        for c in range(n_clusters)
+    ]
+    gamma = np.ones(n_clusters)
+    for _ in range(5000):
+        q = np.zeros((n_clusters, n_terms))
+        for w in range(n_terms):
+            odds = np.array([np.exp(psi(gamma[c]) + log_topics[c][w]) for c in range(n_clusters)])
+            q[:, w] = odds / odds.sum()
+        old, gamma = gamma, alpha + q @ counts
+        if np.abs(gamma - old).max() < 1e-13:
+            break
+    return gamma, q
+
+
+def lda_with_pins(X, assigned, topics, alpha, eta, n_iter):
+    """Variational EM of LDA in which pre-assigned documents keep q(c|d,w) = 1.
+
+    topics: lambda (C, W) of the start. Returns the last lambda and p(c|d).
+    """
+    n_clusters = len(topics)
+    for _ in range(n_iter):
+        new = np.full(topics.shape, float(eta))
+        for counts, c in zip(X, assigned, strict=True):
+            if c != UNASSIGNED:
+                new[c] += counts
+            else:
+                new += counts * lda_document(counts, topics, alpha)[1]
+        topics = new
+    theta = np.zeros((len(X), n_clusters))
+    for d, c in enumerate(assigned):
+        gamma = np.eye(n_clusters)[c] if c != UNASSIGNED else lda_document(X[d], topics, alpha)[0]
+        theta[d] = gamma / gamma.sum()
+    return topics, theta

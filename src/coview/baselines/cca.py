@@ -33,7 +33,7 @@ SCM, semantic correlation matching (Pereira et al., 2014), searches one view wit
 Documents of different views are then compared by these posteriors: `coview.metrics.similarity` with
 metric="correlation" and the training means as `center` is the paper's centered correlation. Step 1
 alone is the paper's correlation matching (`SCM.project`). The paper's correlations are between
-kernels; these are linear, in points (`baselines.features`) for which distance is Hellinger's or
+kernels; these are linear, in points (`em.features`) for which distance is Hellinger's or
 Euclidean.
 """
 
@@ -50,8 +50,7 @@ from coview.baselines.base import (
     require_documents,
     require_several_views,
 )
-from coview.baselines.features import Features
-from coview.baselines.kmeans import best_kmeans
+from coview.em.features import Features, best_kmeans
 from coview.params import check_choice, check_int, check_real
 from coview.views.container import Views
 
@@ -74,7 +73,7 @@ class CCAClustering(InductiveClusterer):
         Of 0.01, 0.1 and 1 the last had the best accuracy on four real datasets (labels were used
         to choose it).
     features : {"auto", "raw"}, default="auto"
-        How documents become points: see `coview.baselines.features`.
+        How documents become points: see `coview.em.features`.
     n_init : int, default=10
         Runs of k-means.
     random_state : int, Generator, RandomState or None, default=None
@@ -294,7 +293,7 @@ class SCM(Classifier):
     C : float, default=1.0
         Inverse strength of the penalty in the logistic regressions.
     features : {"auto", "raw"}, default="auto"
-        How documents become points: see `coview.baselines.features`.
+        How documents become points: see `coview.em.features`.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes

@@ -4,24 +4,21 @@ Objective (to be minimized) over centers m_k and labels c(d), with x_d the point
 
     sum_d |x_d - m_{c(d)}|^2
 
-How a document becomes a point: `baselines.features`. With features="raw" it is what the papers
+How a document becomes a point: `em.features`. With features="raw" it is what the papers
 call K-means (one view) and ConcatK-means or K-means + CTVF (views side by side).
 
 The iterations are scikit-learn's, from k-means++ seeds; the best of `n_init` runs is kept.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from coview.baselines.base import InductiveClusterer
-from coview.baselines.features import Features
+from coview.em.features import Features, best_kmeans
 from coview.params import check_choice, check_int
 from coview.views.checks import check_known
 from coview.views.container import Views
-
-if TYPE_CHECKING:
-    from sklearn.cluster import KMeans
 
 
 class KMeansViews(InductiveClusterer):
@@ -34,7 +31,7 @@ class KMeansViews(InductiveClusterer):
     view : str or None, default=None
         The view to cluster; None: all views side by side.
     features : {"auto", "raw"}, default="auto"
-        How documents become points: see `coview.baselines.features`.
+        How documents become points: see `coview.em.features`.
     n_init : int, default=10
         Runs from different seeds; the one with the best objective is kept.
     random_state : int, Generator, RandomState or None, default=None
@@ -109,20 +106,3 @@ class KMeansViews(InductiveClusterer):
         """Return which documents are clustered."""
         own = self._own(views)
         return own.present[:, 0] if self.view is not None else np.ones(views.n_docs, bool)
-
-
-def best_kmeans(
-    points: Any, n_clusters: int, rng: np.random.Generator, n_init: int = 10
-) -> "KMeans":
-    """Return the best of several runs of k-means on points (documents, features), fitted."""
-    from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
-
-    if points.shape[0] < n_clusters:
-        raise ValueError(
-            f"{n_clusters} clusters cannot be made of {points.shape[0]} documents; lower "
-            "n_components, or leave out a view that few documents have."
-        )
-    seed = int(rng.integers(2**31))
-    with threadpool_limits(1):  # with several threads sums have no fixed order
-        return KMeans(n_clusters, n_init=n_init, random_state=seed).fit(points)

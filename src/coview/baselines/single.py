@@ -5,7 +5,7 @@ papers call these PLSA and LTM of a view, and conc-PLSA, PLSA + CTVF or ConcatLT
 
 `BestView` fits every view and keeps the best. The papers choose it by the true labels: that is an
 oracle, not a method, and `oracle_` says so. Without labels the choice is by the mean silhouette in
-the view's own points (`baselines.features`),
+the view's own points (`em.features`),
 
     s(d) = (b(d) - a(d)) / max(a(d), b(d))
 
@@ -23,7 +23,7 @@ import numpy as np
 from sklearn.base import clone
 
 from coview.baselines.base import InductiveClusterer, class_codes, require_documents
-from coview.baselines.features import Features
+from coview.em.features import Features
 from coview.metrics import adjusted_rand, clustering_accuracy
 from coview.params import check_choice
 from coview.views.checks import check_known

@@ -1,7 +1,7 @@
 r"""Spectral clustering: of all views side by side, and co-regularized.
 
 SpectralConcat (Ng, Jordan & Weiss, 2002). With U the graph of nearest neighbors of the points
-(`baselines.features`, all views side by side) and D its degrees, let E be the K leading
+(`em.features`, all views side by side) and D its degrees, let E be the K leading
 eigenvectors of
 
     D^-1/2 U D^-1/2                                                                    (1)
@@ -41,8 +41,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.baselines.base import Clusterer, require_documents, require_several_views
-from coview.baselines.features import Features
-from coview.baselines.kmeans import best_kmeans
+from coview.em.features import Features, best_kmeans
 from coview.em.starts import spectral_embedding
 from coview.graphs.neighbors import knn_graph
 from coview.metrics.retrieval import unit_rows
@@ -67,7 +66,7 @@ class SpectralConcat(Clusterer):
         32 %, 20 of 50 %, 100 of 61 %. Of 5, 10, 20, 50 and 100 the default has the best mean
         accuracy on seven real datasets (labels were used to choose it).
     features : {"auto", "raw"}, default="auto"
-        How documents become points: see `coview.baselines.features`.
+        How documents become points: see `coview.em.features`.
     n_init : int, default=10
         Runs of k-means on the eigenvectors.
     random_state : int, Generator, RandomState or None, default=None
@@ -147,7 +146,7 @@ class CoRegSpectral(Clusterer):
     view : str or None, default=None
         Pairwise: cluster the embedding of this view; None: all embeddings side by side.
     features : {"auto", "raw"}, default="auto"
-        How documents become points: see `coview.baselines.features`.
+        How documents become points: see `coview.em.features`.
     max_iter : int, default=20
         Maximum number of rounds over all views.
     tol : float, default=1e-6

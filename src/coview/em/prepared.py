@@ -136,11 +136,35 @@ def prepare(views: Views, scaling: Mapping[str, Any], dtype: Any) -> Prepared:
     matrices = []
     for name, matrix in views.matrices.items():
         has = views.present[:, views.names.index(name)]
-        matrices.append(scaled(name, matrix, has, scaling).astype(dtype, copy=False))
+        matrix = scaled(name, matrix, has, scaling)
+        _check_size(name, matrix, np.dtype(dtype))
+        matrices.append(matrix.astype(dtype, copy=False))
     return Prepared(views.names, tuple(matrices), views.present, (1.0,) * views.n_views)
 
 
-def warn_of_empty_pins(data: Prepared) -> None:
+def _check_size(name: str, matrix: sp.csr_array, dtype: np.dtype) -> None:
+    """Refuse values so large that sums and ratios of them would not be finite."""
+    largest, limit = matrix.data.max(initial=0), np.finfo(dtype).max * np.finfo(dtype).eps
+    if largest > limit:
+        raise ValueError(
+            f"View {name!r} has values up to {largest:.3g}; in {dtype} at most {limit:.0e} can be "
+            "worked with. Divide the view by a constant, which does not change its shares"
+            + ("." if dtype == np.float64 else ", or fit with dtype='float64'.")
+        )
+
+
+def check_training_data(data: Prepared) -> None:
+    """Refuse data of which scaling has left nothing, and warn of labels that teach nothing."""
+    if data.empty.all():
+        raise ValueError(
+            f"All documents are alike in every view ({', '.join(data.names)}): scaled to [0, 1], "
+            "nothing is left of features that do not vary. Check how the matrices were built; "
+            "scaling=None takes values >= 0 as they are."
+        )
+    _warn_of_empty_pins(data)
+
+
+def _warn_of_empty_pins(data: Prepared) -> None:
     """Warn of labels whose documents are all empty: their topics learn nothing from the labels."""
     if data.labels is None:
         return
@@ -152,7 +176,7 @@ def warn_of_empty_pins(data: Prepared) -> None:
             f"All documents labeled {', '.join(map(str, idle[:5]))} are empty: their topics "
             "learn nothing from the labels.",
             DataWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
 
 

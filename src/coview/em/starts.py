@@ -228,9 +228,18 @@ SEVERAL = ("auto", "trial")  # values of init that may stand for several starts
 
 
 def starts_from(
-    init: Any, data: Prepared, n_topics: int, rng: np.random.Generator, restart: int = 0
+    init: Any,
+    data: Prepared,
+    views: Views,
+    n_topics: int,
+    rng: np.random.Generator,
+    restart: int = 0,
 ) -> list[NamedStart]:
     """List the starts that `init` (a name, mixtures or labels) stands for."""
+    if isinstance(init, str) and init == "mvc":
+        from coview.em.mvc import mvc_start
+
+        return [("mvc", partial(mvc_start, views, data, n_topics, rng))]
     if isinstance(init, str):
         names = start_names(init, data, n_topics)
         again = {"consensus": {"restart": restart}}
@@ -247,7 +256,7 @@ def start_names(init: str, data: Prepared, n_topics: int) -> list[str]:
     """Return the names of the starts to try: one by name, several for "trial"."""
     if init not in SEVERAL:
         if init not in STARTS:
-            names = ", ".join(map(repr, (*SEVERAL, *STARTS)))
+            names = ", ".join(map(repr, (*SEVERAL, *STARTS, "mvc")))
             raise ValueError(
                 f"init must be one of {names}, a fitted model, an array of mixtures of shape "
                 f"(documents, topics), or labels of shape (documents,); got {init!r}."
@@ -300,8 +309,7 @@ def pinned_start(start: Start, data: Prepared) -> Start:
     """Replace the topics of a start by the words of the documents pinned to them, where any are."""
     # views side by side: here p(w|z) sums to one over all of them
     ends = np.cumsum([m.shape[1] for m in data.matrices])[:-1]
-    weighted = (w * m for w, m in zip(data.weights, data.matrices, strict=True))
-    whole = sp.csr_array(sp.hstack(list(weighted), format="csr"), dtype=data.dtype)
+    whole = weighted_side_by_side(data, data.dtype)
     shares = [m.sum(dtype=np.float64) * w for w, m in zip(data.weights, data.matrices, strict=True)]
     spare = np.hstack([p * (s / sum(shares)) for p, s in zip(start.p_w_z, shares, strict=True)])
     labels = data.labels
@@ -311,6 +319,12 @@ def pinned_start(start: Start, data: Prepared) -> Start:
         known = np.isin(np.arange(len(spare)), labels)
         spare[known] = found[known]
     return Start("vote", start.theta, tuple(np.split(spare, ends, axis=1)))
+
+
+def weighted_side_by_side(data: Prepared, dtype: Any) -> sp.csr_array:
+    """Return all views side by side, each times its weight."""
+    weighted = [w * m for w, m in zip(data.weights, data.matrices, strict=True)]
+    return sp.csr_array(sp.hstack(weighted, format="csr"), dtype=dtype)
 
 
 def _padded_theta(theta: np.ndarray, data: Prepared) -> np.ndarray:
@@ -369,8 +383,6 @@ def kmeans_labels(
     `centers` are those to start from; by default k-means++ chooses them.
     """
     from threadpoolctl import threadpool_limits
-
-    from coview.ensemble.kmeans import kmeans
 
     with threadpool_limits(1):
         return kmeans(features, n_clusters, rng, centers=centers)

@@ -9,14 +9,14 @@ clusters).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from coview.ensemble.features import (
-    Features,
+    Rows,
     directions,
     fuse,
     n_dimensions,
@@ -174,8 +174,8 @@ def _families_of(
     weights: np.ndarray,
     n_clusters: int,
     rng: np.random.Generator,
-):
-    """Yield the families of embedded views; views of links have their own graph."""
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Return the families of embedded views; views of links have their own graph."""
     given = links or [None] * len(embeddings)
     graphs = [
         neighbor_graph(points, VIEW_NEIGHBORS) if graph is None else graph
@@ -190,7 +190,7 @@ class _FusedSpace:
 
     def __init__(
         self,
-        features: Sequence[Features],
+        features: Sequence[Rows],
         has: np.ndarray,
         docs: np.ndarray,
         weights: np.ndarray,

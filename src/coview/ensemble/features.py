@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from coview.views.density import is_dense_real
 
-Features = sp.csr_array | np.ndarray  # (documents, features) of one view
+Rows = Any  # features of one view, (documents, features): a csr_array or an ndarray
 
 POWER_ITERATIONS = 2  # of the randomized SVD: only the leading directions matter
 OVERSAMPLING = 10
@@ -44,12 +45,12 @@ def tfidf(matrix: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(TfidfTransformer().fit_transform(roots))
 
 
-def view_features(matrix: sp.csr_array) -> Features:
+def view_features(matrix: sp.csr_array) -> Rows:
     """Return the features of a view: tf-idf of counts and weights, measurements as they are."""
     return matrix.toarray() if is_dense_real(matrix) else tfidf(matrix)
 
 
-def directions(features: Features, n_dims: int, rng: np.random.Generator) -> np.ndarray:
+def directions(features: Rows, n_dims: int, rng: np.random.Generator) -> np.ndarray:
     """Return the leading right singular vectors (features, n_dims), by random projections.
 
     See Halko, Martinsson and Tropp (2011), algorithm 4.4.
@@ -63,7 +64,7 @@ def directions(features: Features, n_dims: int, rng: np.random.Generator) -> np.
     return np.ascontiguousarray(right[:n_dims].T)
 
 
-def embed(features: Features, has: np.ndarray, n_dims: int, rng: np.random.Generator) -> np.ndarray:
+def embed(features: Rows, has: np.ndarray, n_dims: int, rng: np.random.Generator) -> np.ndarray:
     """Return documents in the leading directions of a view, rows of length one.
 
     Documents that lack the view (`has` is False) are rows of zeros.
@@ -74,7 +75,7 @@ def embed(features: Features, has: np.ndarray, n_dims: int, rng: np.random.Gener
     return project(features, has, directions(rows, n_dims, rng))
 
 
-def project(features: Features, has: np.ndarray, right: np.ndarray) -> np.ndarray:
+def project(features: Rows, has: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return documents in given directions (features, dimensions), as `embed` does."""
     points = unit_rows(np.asarray(features @ right))
     points[~has] = 0

@@ -1,8 +1,8 @@
 """Which views to trust: what one half of a view's features tells about the other half.
 
-The features of each view are dealt at random into two halves. Documents are clustered by one half of
-view u; if neighbors in the other half of view v are in the same clusters more often than by chance,
-the two tell the same about the documents, and noise does not. B[u, v] is this assortativity
+The features of each view are dealt at random into two halves. Documents are clustered by one half
+of view u; if neighbors in the other half of view v are in the same clusters more often than by
+chance, the two tell the same about the documents, and noise does not. B[u, v] is this assortativity
 (Newman, 2003); the diagonal compares a view with itself. The weights are the leading eigenvector of
 B: views that agree with themselves and with other views that do.
 """
@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.em.scaling import learn_scaling, scaled
-from coview.ensemble.features import Features, embed, n_dimensions, view_features
+from coview.ensemble.features import Rows, embed, n_dimensions, view_features
 from coview.ensemble.kmeans import kmeans
 from coview.ensemble.spaces import VIEW_NEIGHBORS, neighbor_graph
 from coview.params import check_int
@@ -148,7 +148,7 @@ class Halves:
 
 
 def deal(
-    features: Sequence[Features], has: np.ndarray, n_clusters: int, rng: np.random.Generator
+    features: Sequence[Rows], has: np.ndarray, n_clusters: int, rng: np.random.Generator
 ) -> Halves:
     """Deal the features of each view into halves, and measure how far views agree across them.
 
@@ -170,7 +170,7 @@ def sampled(docs: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray
 
 
 def _split(
-    features: Sequence[Features], has: np.ndarray, n_clusters: int, rng: np.random.Generator
+    features: Sequence[Rows], has: np.ndarray, n_clusters: int, rng: np.random.Generator
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Return the embeddings of the views by one half of their features, and by the other."""
     n_dims = n_dimensions(n_clusters)

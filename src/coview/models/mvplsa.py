@@ -22,6 +22,10 @@ the paper's E-step is O(nnz Y K).
 With as many feature topics as clusters, or more, any topics p(w|z,v) can be reached: the
 likelihoods are then those of LinkPLSA, and only the path of EM differs.
 
+The paper starts from the clusters of MVC (Long et al., 2008), or with labels from naive Bayes, and
+from random feature topics: `init="mvc"` or `"naive_bayes"` with `feature_topics_init="random"`. The
+clusters are smoothed, since EM never leaves a probability of 0.
+
 In the code: (15), (16) are `em.emissions.FactoredTopics.m_step`; (17) is the one slot of all views
 in `_problem`, and `em.penalties.base.Penalty.m_step`; (18) is `assign="argmax"`, in every model.
 """

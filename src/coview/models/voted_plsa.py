@@ -19,9 +19,11 @@ which never lowers the likelihood. p(w|c) starts from the words of the documents
 a cluster without documents starts from the perturbed corpus distribution. The paper numbers no
 equations.
 
-The paper notes that any mixture model may take the place of PLSA, such as LDA. In stage one that is
-`voter`. In both stages `doc_topic_prior` and `topic_word_prior` make PLSA the LDA with these
-priors, estimated by maximum a posteriori.
+The paper notes that any mixture model may take the place of PLSA, such as LDA: in stage one that is
+`voter`, in stage two `second_stage`, which holds the pre-assigned documents as PLSA does if it is
+scikit-learn's LatentDirichletAllocation (`models._estimators` says how). Or in both stages
+`doc_topic_prior` and `topic_word_prior` make PLSA the LDA with these priors, estimated by maximum a
+posteriori.
 
 In the code: `_vote` is stage one, `signatures` and `preassign` are the rule; stage two is the EM of
 all models with the pre-assigned documents as pins. The concatenated p(w|c) is kept by view: its
@@ -43,9 +45,17 @@ from coview.em.problem import Problem
 from coview.em.scaling import real_views
 from coview.em.seeds import order_by_seeds
 from coview.em.starts import NamedStart, Start, label_start, pinned_start, random_start
+from coview.em.step import Update
+from coview.models._estimators import (
+    check_second_stage,
+    second_stage_start,
+    shares_method,
+    topic_shares,
+    with_seed,
+)
 from coview.models._shared import free_topics, one_mixture
 from coview.models.plsa import PLSA
-from coview.params import check_choice
+from coview.params import check_choice, seed_of_run
 from coview.views.container import Views
 
 Signature = tuple[tuple[int, ...], int]  # a voting pattern, and how many documents have it
@@ -63,6 +73,16 @@ class VotedPLSA(BaseViewsModel):
         or with `transform` to shares of topics, as scikit-learn's LatentDirichletAllocation.
         None: a PLSA with this model's parameters. Where its `random_state` is None, it gets the
         seed of the fit.
+    second_stage : estimator or None, default=None
+        The estimator that clusters the documents from all views side by side, each times its
+        weight; None: PLSA. With scikit-learn's LatentDirichletAllocation(n_components), documents
+        assigned by vote are held in its iterations as in PLSA's. Any other estimator, with `fit`,
+        `components_` and `transform` or `predict_proba` to shares of topics, cannot hold them: it
+        is fitted to all documents, its topics are matched with the clusters by these documents,
+        and they keep their cluster afterward. `components_` and `doc_topic_` are its topics and
+        shares; `objective_` is their log-likelihood, and `max_iter` and `tol` are for the voters
+        alone. New documents are folded in by EM under these topics, as in every model, so that a
+        saved model needs no estimator. Seeds as in `voter`.
     signatures : {"greedy", "frequent"}, default="greedy"
         Which patterns become clusters: the most frequent ones ("frequent"), or ("greedy") those
         without the ones that match a more frequent pattern.
@@ -102,6 +122,7 @@ class VotedPLSA(BaseViewsModel):
         n_components: int = 10,
         *,
         voter: Any = None,
+        second_stage: Any = None,
         signatures: str = "greedy",
         init: Any = "auto",
         seeds: Any = None,
@@ -142,19 +163,23 @@ class VotedPLSA(BaseViewsModel):
             verbose=verbose,
         )
         self.voter = voter
+        self.second_stage = second_stage
         self.signatures = signatures
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("signatures", self.signatures, ["greedy", "frequent"])
-        if self.voter is not None and not _votes_by(self.voter):
+        if self.voter is not None and not shares_method(self.voter):
             raise ValueError(f"voter must have predict_proba or transform; got {self.voter!r}.")
+        if self.second_stage is not None:
+            check_second_stage(self.second_stage, self.n_components, self.seeds)
 
     def _prepare_training(
         self, views: Views, labels: Any, rng: np.random.Generator
     ) -> tuple[Prepared, dict[str, Any]]:
         data, learned = super()._prepare_training(views, labels, rng)
-        votes, voters = self._vote(data, real_views(learned["scaling_"]), _seed_of_fit(rng))
+        # the seed of the fit: voters equal the PLSA that a user would fit to each view with it
+        votes, voters = self._vote(data, real_views(learned["scaling_"]), seed_of_run(rng))
         chosen = signatures(votes, self.n_components, self.signatures)
         assigned = preassign(votes, chosen)
         if data.labels is not None:
@@ -185,14 +210,16 @@ class VotedPLSA(BaseViewsModel):
             rows = np.flatnonzero(data.present[:, v])
             voter = voters[name] = self._voter(name in real, seed).fit(matrix[rows])
             # the mixtures of the fit, where the voter keeps them; otherwise it sees them once more
-            fitted = hasattr(voter, "doc_topic_")
-            shares = voter.doc_topic_ if fitted else _shares(voter, matrix[rows], name)
+            if hasattr(voter, "doc_topic_"):
+                shares = voter.doc_topic_
+            else:
+                shares = topic_shares(voter, matrix[rows], "voter", f"view {name!r}")
             votes[rows, column] = shares.argmax(axis=1)
         return votes, voters
 
     def _voter(self, real: bool, seed: int) -> Any:
         if self.voter is not None:
-            return _seeded(clone(self.voter), seed)
+            return with_seed(clone(self.voter), seed)
         names = PLSA().get_params()
         kept = names.keys() - {"view_weights", "ensemble"}  # of several views
         params = {k: value for k, value in self.get_params(deep=False).items() if k in kept}
@@ -209,8 +236,15 @@ class VotedPLSA(BaseViewsModel):
     def _starts(
         self, data: Prepared, views: Views, rng: np.random.Generator, restart: int
     ) -> Sequence[NamedStart]:
-        perturbed = random_start(data, self.n_components, rng)
-        return [("vote", lambda: pinned_start(perturbed, data))]
+        start = pinned_start(random_start(data, self.n_components, rng), data)
+        if self.second_stage is None:
+            return [("vote", lambda: start)]
+        estimator = with_seed(clone(self.second_stage), seed_of_run(rng))
+        return [("second_stage", lambda: second_stage_start(estimator, start, data))]
+
+    @property
+    def _schedule(self) -> tuple[Update, ...]:  # type: ignore[override]
+        return ("both",) if self.second_stage is None else ("nothing",)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
         return one_mixture(data, free_topics(start, data), start, concatenated=True)
@@ -233,46 +267,6 @@ class VotedPLSA(BaseViewsModel):
         given = np.hstack(shares[: len(data.without_ensemble_view().names)])
         given /= np.maximum(given.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         return {"components_": components, "view_shares_": given.astype(data.dtype)}
-
-
-def _seed_of_fit(rng: np.random.Generator) -> int:
-    """Return the seed from which the generator was spawned: `random_state` if that is a number.
-
-    Voters get it, so that they equal the PLSA that a user would fit to each view with that seed.
-    """
-    sequence: Any = rng.bit_generator.seed_seq
-    return int(sequence.entropy)
-
-
-def _seeded(estimator: Any, seed: int) -> Any:
-    """Set the seed of an estimator, and of its parts, wherever it is None."""
-    free = {
-        name: seed % 2**32  # scikit-learn takes seeds below 2**32
-        for name, value in estimator.get_params().items()
-        if name.split("__")[-1] == "random_state" and value is None
-    }
-    return estimator.set_params(**free)
-
-
-def _votes_by(voter: Any) -> str | None:
-    """Return the method of an estimator that gives shares of topics, None if there is none."""
-    return next((m for m in ("predict_proba", "transform") if hasattr(voter, m)), None)
-
-
-def _shares(voter: Any, matrix: Any, view: str) -> np.ndarray:
-    """Return the share of each topic in each document of a view, by a fitted estimator."""
-    method = _votes_by(voter)
-    assert method is not None
-    shares = np.asarray(getattr(voter, method)(matrix))
-    expected = shares.ndim == 2 and len(shares) == matrix.shape[0]
-    if not expected or not np.isfinite(shares).all() or (shares < 0).any():
-        raise ValueError(
-            f"{method} of the voter {voter!r} must return shares of topics for the "
-            f"{matrix.shape[0]:,} documents of view {view!r}, finite and not negative; found "
-            f"an array of shape {shares.shape}"
-            + (f" with values from {shares.min():.3g}." if expected else ".")
-        )
-    return shares
 
 
 def votes_needed(n_views: int) -> int:

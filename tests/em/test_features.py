@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from coview import Views
-from coview.baselines.features import Features
 from coview.datasets import make_views
+from coview.em.features import Features
 from coview.em.starts import concatenated_tfidf
 
 

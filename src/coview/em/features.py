@@ -1,16 +1,16 @@
-"""From views to points: one rule for all baselines that work with distances.
+"""From views to points, and k-means on points: one rule for all methods that work with distances.
 
 "auto": counts and sparse weights as square roots, weighted by tf-idf, rows of length one (the rule
-of the models' own starts: `em.starts.concatenated_tfidf`); dense views that are not whole numbers
-with features scaled to [0, 1] (`em.scaling`), rows of length one. So each view has
-the same weight in each document. "raw": the values as they are, as in the papers' k-means.
+of the start "kmeans": `em.starts.concatenated_tfidf`); dense views that are not whole numbers with
+features scaled to [0, 1] (`em.scaling`), rows of length one. So each view has the same weight in
+each document. "raw": the values as they are, as in the papers' k-means.
 
 A document that lacks a view is at the origin of it. What is learned (ranges, document frequencies)
 comes from the training documents that have the view.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,9 @@ from coview.params import check_choice
 from coview.views.container import Views
 from coview.views.density import is_dense
 from coview.views.vocabulary import match_views
+
+if TYPE_CHECKING:
+    from sklearn.cluster import KMeans
 
 
 @dataclass(frozen=True)
@@ -105,3 +108,20 @@ def _short_indices(matrix: sp.csr_array) -> sp.csr_array:
         return matrix
     parts = matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
     return sp.csr_array(parts, shape=matrix.shape)
+
+
+def best_kmeans(
+    points: Any, n_clusters: int, rng: np.random.Generator, n_init: int = 10
+) -> "KMeans":
+    """Return the best of several runs of k-means on points (documents, features), fitted."""
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    if points.shape[0] < n_clusters:
+        raise ValueError(
+            f"{n_clusters} clusters cannot be made of {points.shape[0]} documents; lower "
+            "n_components, or leave out a view that few documents have."
+        )
+    seed = int(rng.integers(2**31))
+    with threadpool_limits(1):  # with several threads sums have no fixed order
+        return KMeans(n_clusters, n_init=n_init, random_state=seed).fit(points)

@@ -1,0 +1,94 @@
+"""What a fit works on: checked views, scaled and weighted, and the ensemble of clusterings."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from coview.em.ensemble_view import (
+    ensemble_share,
+    learn_from_views,
+    starts_from_ensemble,
+)
+from coview.em.prepared import (
+    Prepared,
+    check_fit_memory,
+    check_training_data,
+    prepare,
+    view_weights,
+)
+from coview.em.scaling import learn_scaling
+from coview.em.seeds import prepare_seeds
+from coview.params import check_dtype
+from coview.views.checks import check_topic_labels, check_training_views
+from coview.views.container import Views
+
+
+class TrainingDataMixin:
+    """How a model prepares the views that it is fitted to."""
+
+    n_components: int
+    init: Any
+    seeds: Any
+    doc_topic_prior: float
+    topic_word_prior: float
+    view_weights: Any
+    ensemble: Any
+    scaling: str | None
+    dtype: Any
+    _one_view: bool
+
+    def _n_slots(self, data: Prepared) -> int:
+        """Return how many mixtures a document has."""
+        return 1
+
+    def _training_views(self, X: Any) -> Views:
+        """Return the input as views, after the checks that need no data of the model."""
+        views = X if isinstance(X, Views) else Views(X)
+        check_training_views(type(self).__name__, self._one_view, self.n_components, views)
+        return views
+
+    def _prepare_training(
+        self, views: Views, labels: Any, rng: np.random.Generator
+    ) -> tuple[Prepared, dict[str, Any]]:
+        """Return the data to work on, and fitted attributes that are known before EM begins.
+
+        A model with a penalty across documents (graphs, pairs) puts it into `data.penalty`. The
+        ensemble's internal view is added later: no model has to know of it.
+        """
+        scaling = learn_scaling(views.matrices, views.present, self.scaling)
+        data = prepare(views, scaling, check_dtype(self.dtype))
+        view_weights(self.view_weights, data)  # refuse wrong ones before the work
+        if labels is not None:
+            labels = check_topic_labels(labels, views.n_docs, self.n_components)
+            labels = labels if (labels >= 0).any() else None
+        data = replace(data, labels=labels)
+        data = data.with_prior(self.doc_topic_prior, self.topic_word_prior)
+        check_training_data(data)
+        check_fit_memory(data.matrices, self.n_components, self._n_slots(data), data.dtype.itemsize)
+        seeds, names = prepare_seeds(self.seeds, self.n_components, self.init, views, data)
+        data, weights = self._learn_from_views(replace(data, seeds=seeds), rng.spawn(1)[0])
+        return data, {"view_weights_": weights, "scaling_": scaling, "topic_names_": names}
+
+    def _learn_from_views(
+        self, data: Prepared, rng: np.random.Generator
+    ) -> tuple[Prepared, dict[str, float]]:
+        """Return the data with the weights of the views and, where it is needed, the ensemble."""
+        learned = isinstance(self.view_weights, str) and self.view_weights == "learn"
+        ensemble, reliability = learn_from_views(
+            data,
+            self.n_components,
+            rng,
+            clusters=self._starts_from_ensemble(data) or self._ensemble_share(data) > 0,
+            weights=learned and len(data.names) > 1,
+        )
+        weights = view_weights(self.view_weights, data, reliability)
+        return replace(data, weights=tuple(weights.values()), ensemble=ensemble), weights
+
+    def _starts_from_ensemble(self, data: Prepared) -> bool:
+        """Return whether EM begins at the consensus of an ensemble."""
+        return starts_from_ensemble(self.init, data, self.n_components)
+
+    def _ensemble_share(self, data: Prepared) -> float:
+        """Return the weight of the ensemble's internal view."""
+        return ensemble_share(self.ensemble, data, self._starts_from_ensemble(data))
