@@ -41,7 +41,8 @@ from coview.ensemble.spaces import (
     sum_of_graphs,
 )
 
-MOST_DOCUMENTS = 5_000  # are clustered in all families; the others join the nearest clusters
+MOST_DOCUMENTS = 5_000  # are all clustered in every family
+SAMPLE = 3_000  # are, if there are more; the others join the nearest clusters
 MEMBERS = 4  # of each family
 SHARPNESS = 4  # the say of a family is its replicability to this power
 LEAST_SAY = 1e-3  # members with less are left out
@@ -132,7 +133,7 @@ def make_ensemble(
     weights = halves.weights if weights is None else weights
     replicability = family_replicability(halves, weights, n_clusters, rng)
     every = np.flatnonzero(has.any(axis=1))
-    docs = sampled(every, MOST_DOCUMENTS, rng)
+    docs = every if len(every) <= MOST_DOCUMENTS else sampled(every, SAMPLE, rng)
     space = _FusedSpace(features, has, docs, weights, n_clusters, rng)
     links = [links_graph(m)[docs][:, docs] if is_links(m) else None for m in matrices]
     found = _members(space, links, weights, replicability, n_clusters, rng)
@@ -159,7 +160,7 @@ def family_replicability(
     found: dict[str, float] = {}
     for split in halves.splits:
         first, second = (
-            {name: kmeans(space, n_clusters, rng, n_init=2) for name, space in spaces}
+            {name: kmeans(space, n_clusters, rng) for name, space in spaces}
             for spaces in (_families_of(half, None, weights, n_clusters, rng) for half in split)
         )
         for name, labels in first.items():
@@ -201,9 +202,7 @@ class _FusedSpace:
         n_dims = n_dimensions(n_clusters)
         self._directions = []
         for v, rows in enumerate(features):
-            taught = docs[has[docs, v]]
-            taught = taught if len(taught) else docs[:1]
-            self._directions.append(directions(rows[taught], n_dims, rng))
+            self._directions.append(directions(rows[docs[has[docs, v]]], n_dims, rng))
         self.embeddings = self._embeddings(docs)
         self.sample = fuse(self.embeddings, weights)
 

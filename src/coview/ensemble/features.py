@@ -14,6 +14,7 @@ Rows = Any  # features of one view, (documents, features): a csr_array or an nda
 
 POWER_ITERATIONS = 2  # of the randomized SVD: only the leading directions matter
 OVERSAMPLING = 10
+RANK_TOLERANCE = 1e-10  # of the largest squared singular value: below it there is only rounding
 MIN_DIMENSIONS, MAX_DIMENSIONS = 30, 100
 
 
@@ -50,18 +51,26 @@ def view_features(matrix: sp.csr_array) -> Rows:
     return matrix.toarray() if is_dense_real(matrix) else tfidf(matrix)
 
 
-def directions(features: Rows, n_dims: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the leading right singular vectors (features, n_dims), by random projections.
+def directions(rows: Rows, n_dims: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the leading right singular vectors (features, at most n_dims), by random projections.
 
-    See Halko, Martinsson and Tropp (2011), algorithm 4.4.
+    Subspace iteration on documents or features, whichever are fewer (Halko, Martinsson and Tropp,
+    2011, algorithm 4.4), then the singular vectors of the small matrix that is left.
     """
-    width = min(n_dims + OVERSAMPLING, *features.shape)
-    basis = rng.standard_normal((features.shape[1], width)).astype(features.dtype)
+    width = min(n_dims + OVERSAMPLING, *rows.shape)
+    if not width:
+        return np.zeros((rows.shape[1], 1), rows.dtype)
+    fewer = rows if rows.shape[0] <= rows.shape[1] else rows.T
+    basis = rng.standard_normal((fewer.shape[0], width)).astype(rows.dtype)
     for _ in range(POWER_ITERATIONS):
-        basis = np.linalg.qr(features.T @ (features @ basis))[0]
-    left = np.linalg.qr(features @ basis)[0]
-    right = np.linalg.svd((features.T @ left).T, full_matrices=False)[2]
-    return np.ascontiguousarray(right[:n_dims].T)
+        basis = np.linalg.qr(fewer @ (fewer.T @ basis))[0]
+    if fewer is not rows:
+        basis = np.linalg.qr(rows @ basis)[0]
+    small = np.asarray(rows.T @ basis)  # (features, width)
+    squares, turn = np.linalg.eigh(small.T.astype(np.float64) @ small)
+    first = np.argsort(-squares, kind="stable")[:n_dims]
+    first = first[squares[first] > RANK_TOLERANCE * squares.max()]
+    return (small @ (turn[:, first] / np.sqrt(squares[first]))).astype(rows.dtype)
 
 
 def embed(features: Rows, has: np.ndarray, n_dims: int, rng: np.random.Generator) -> np.ndarray:
@@ -70,8 +79,6 @@ def embed(features: Rows, has: np.ndarray, n_dims: int, rng: np.random.Generator
     Documents that lack the view (`has` is False) are rows of zeros.
     """
     rows = features if has.all() else features[np.flatnonzero(has)]
-    if not rows.shape[0]:
-        return np.zeros((features.shape[0], 1), features.dtype)
     return project(features, has, directions(rows, n_dims, rng))
 
 
