@@ -10,7 +10,7 @@ N_DOCS, N_CLUSTERS = 160, 4
 
 def sparse_views(seed, **options):
     """Two views of counts from which the clusters can be told."""
-    options = {"view_noise": 0.2, **options}
+    options = {"concentration": 0.03, **options}
     return make_views(N_DOCS, N_CLUSTERS, {"text": 60, "image": 40}, random_state=seed, **options)
 
 
