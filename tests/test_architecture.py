@@ -28,7 +28,7 @@ ALLOWED = {
     "graphs": {"params", "reading.links", "views", "wording"},
     "kernels": set(),
     "runners": set(),
-    "ensemble": {"em.scaling", "graphs", "kernels", "params", "plot", "views", "wording"},
+    "ensemble": {"em.scaling", "extras", "kernels", "params", "views"},
     "em": {
         *("ensemble", "graphs", "kernels", "memory", "params", "progress", "runners", "store"),
         *("views", "wording"),

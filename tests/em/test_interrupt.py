@@ -128,11 +128,11 @@ def test_ctrl_c_in_a_later_restart_keeps_that_one_if_it_is_better(views, ctrl_c)
 
 def test_ctrl_c_before_a_later_restart_has_begun_keeps_what_is_finished(views):
     class Halted(LinkPLSA):
-        def _starts(self, data, views, rng):
+        def _starts(self, data, views, rng, restart):
             if hasattr(self, "begun"):
                 raise KeyboardInterrupt
             self.begun = True
-            return super()._starts(data, views, rng)
+            return super()._starts(data, views, rng, restart)
 
     first = LinkPLSA(3, random_state=0, **RANDOM).fit(views)
     model = Halted(3, random_state=0, n_init=3, **RANDOM)
@@ -142,7 +142,8 @@ def test_ctrl_c_before_a_later_restart_has_begun_keeps_what_is_finished(views):
 
 
 def test_ctrl_c_while_starts_are_tried_keeps_the_best_of_them(views, monkeypatch):
-    tried = LinkPLSA(3, random_state=0, tol=0.0, max_iter=20).fit(views).trace_.candidates
+    trial = {"init": "trial", "random_state": 0, "tol": 0.0}
+    tried = LinkPLSA(3, max_iter=20, **trial).fit(views).trace_.candidates
     steps = iter(range((len(tried) - 1) * 21 + 2))  # into the last one, with one iteration done
 
     def step(*args):
@@ -151,7 +152,7 @@ def test_ctrl_c_while_starts_are_tried_keeps_the_best_of_them(views, monkeypatch
         return em_step(*args)
 
     monkeypatch.setattr("coview.em.loop.em_step", step)
-    model = LinkPLSA(3, random_state=0, tol=0.0, max_iter=30)
+    model = LinkPLSA(3, max_iter=30, **trial)
     with pytest.raises(KeyboardInterrupt):
         model.fit(views)
     assert model.objective_ == max(objective for _, objective in tried[:-1])

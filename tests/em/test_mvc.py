@@ -44,10 +44,12 @@ def test_dense_views_start_as_the_baseline_too(rng):
 
 
 def test_the_next_restart_has_the_next_seed(views):
-    model = LinkPLSA(3, init="mvc", n_init=2, random_state=7, **SHORT).fit(views)
+    # learned weights would depend on the seed
+    same = {"view_weights": "balanced", **SHORT}
+    model = LinkPLSA(3, init="mvc", n_init=2, random_state=7, **same).fit(views)
     for restart, found in enumerate(model.trace_.restarts):
         given = MVC(3, random_state=7 + restart).fit(views).labels_
-        assert LinkPLSA(3, init=given, **SHORT).fit(views).objective_ == found
+        assert LinkPLSA(3, init=given, **same).fit(views).objective_ == found
     assert len(model.trace_.restarts) == 2
 
 

@@ -143,7 +143,7 @@ def seeds_of(views):
 def test_every_model_takes_seeds_and_does_not_fall(entry):
     views = planted(entry.one_view)
     seeds = seeds_of(views)
-    model = entry(init="auto", seeds=seeds).fit(views)
+    model = entry(init="auto", seeds=seeds, view_weights="balanced").fit(views)
     assert model.topic_names_ == ["two", "zero", "one"]
     assert (model.labels_ == np.array([1, 2, 0])[views.labels]).mean() > 0.8
     assert len(model.trace_.seed_term) == model.n_iter_

@@ -30,8 +30,9 @@ def test_a_spectral_start_runs_up_to_its_limits(monkeypatch, rng, n_docs):
     assert model.doc_topic_.shape == (n_docs, 3)
 
 
-def test_auto_leaves_out_a_spectral_start_that_cannot_be_made(rng):
-    model = PLSA(3, max_iter=3, tol=0.0, random_state=0).fit(rng.poisson(2.0, (4, 8)))
+def test_trial_leaves_out_a_spectral_start_that_cannot_be_made(rng):
+    model = PLSA(3, init="trial", max_iter=3, tol=0.0, random_state=0)
+    model.fit(rng.poisson(2.0, (4, 8)))
     tried = dict(model.trace_.candidates)
     assert np.isnan(tried["spectral"])
     assert np.isfinite(tried["kmeans"])

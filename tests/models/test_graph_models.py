@@ -62,8 +62,9 @@ def test_more_strength_is_smoother(views):
 
 
 def test_the_scale_of_the_counts_plays_no_part(views):
-    a = MGGM(3, 5, init=views.labels, **FIXED).fit(views)
-    b = MGGM(3, 5, init=views.labels, **FIXED).fit({n: 5 * m for n, m in views.matrices.items()})
+    options = {"init": views.labels, "view_weights": "balanced", **FIXED}
+    a = MGGM(3, 5, **options).fit(views)
+    b = MGGM(3, 5, **options).fit({n: 5 * m for n, m in views.matrices.items()})
     np.testing.assert_allclose(a.doc_topic_, b.doc_topic_, atol=1e-6)
 
 
@@ -261,8 +262,9 @@ def test_a_view_that_no_two_documents_have_lends_no_graph(views):
 def test_a_fitted_model_can_be_the_start(views):
     from coview import LinkPLSA
 
-    first = LinkPLSA(3, random_state=0, dtype="float64").fit(views)
-    later = LinkPLSA(3, init=first, tol=0.0, max_iter=1, dtype="float64").fit(views)
+    same = {"ensemble": 0, "view_weights": "balanced", "dtype": "float64"}  # the same objective
+    first = LinkPLSA(3, random_state=0, **same).fit(views)
+    later = LinkPLSA(3, init=first, tol=0.0, max_iter=1, **same).fit(views)
     assert later.trace_.start_objective == pytest.approx(first.objective_, rel=1e-3)
     with pytest.raises(ValueError, match="knows the views all"):
         MGGM(3, init=LTM(3, random_state=0).fit(views.concat())).fit(views)

@@ -39,7 +39,9 @@ def split(views):
 
 @pytest.fixture(scope="module")
 def mggm(split):
-    return MGGM(3, 4, exponent=0.2, dtype="float64", **QUICK).fit(split[0])
+    # strong enough that neighbors show, wherever the start leads to
+    options = {"strength": 10.0, "exponent": 0.2, "dtype": "float64"}
+    return MGGM(3, 4, **options, **QUICK).fit(split[0])
 
 
 EXACT = {"fold_in_max_iter": 20_000, "fold_in_tol": 1e-13}  # until nothing moves

@@ -35,6 +35,7 @@ def test_stage_two_is_the_constrained_plsa_on_concatenated_views(views):
         3, random_state=0, dtype="float64", tol=0.0, max_iter=10, view_weights=[1, 1, 1]
     )
     data, learned = model._prepare_training(views, None, np.random.default_rng(0))
+    data = data.cut(columns=True)
     shaken = random_start(data, 3, np.random.default_rng(0))
     start = pinned_start(shaken, data)
     X = np.hstack([m.toarray() for m in data.matrices])

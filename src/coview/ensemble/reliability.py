@@ -65,7 +65,7 @@ class ViewReliability:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the matrix with the weights of the views; return the matplotlib axes."""
-        from coview.plot import plot_reliability
+        from coview.ensemble.plots import plot_reliability
 
         return plot_reliability(self, ax)
 

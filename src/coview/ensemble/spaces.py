@@ -9,6 +9,7 @@ powers of their eigenvalues instead of cutting them off.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from inspect import signature
 
 import numpy as np
 import scipy.sparse as sp
@@ -142,16 +143,59 @@ def spectral(graph: sp.csr_array, n_vectors: int, rng: np.random.Generator) -> n
 def eigenvectors(
     graph: sp.csr_array, number: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the leading eigenvalues, from 0 to 1, and eigenvectors of D^-1/2 G D^-1/2."""
-    from scipy.sparse.linalg import eigsh
+    """Return the leading eigenvalues, from 0 to 1, and eigenvectors of D^-1/2 G D^-1/2.
 
+    Those of a graph without edges are zeros: it tells nothing.
+    """
     n = graph.shape[0]
+    if not graph.nnz:
+        return np.zeros(min(number, n)), np.zeros((n, min(number, n)))
     # plus one: Lanczos finds the largest in modulus faster than the algebraically largest
     shifted = symmetric_normalization(graph) + sp.eye_array(n, format="csr")
     if 2 * number >= n:
         values, vectors = np.linalg.eigh(shifted.toarray())
     else:
-        first = rng.random(n)
-        values, vectors = eigsh(shifted, k=number, which="LM", v0=first, tol=1e-3)
+        values, vectors = _lanczos(shifted, _of_parts(graph, number), number, rng)
     leading = np.argsort(-values, kind="stable")[:number]
     return np.clip(values[leading] - 1, 0, 1), vectors[:, leading]
+
+
+def _of_parts(graph: sp.csr_array, most: int) -> np.ndarray:
+    """Return the eigenvectors of eigenvalue one: one for each part that is not linked to others.
+
+    Of more than `most` parts, those of the parts with most edges.
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    part = connected_components(graph, directed=False)[1]
+    degree = np.asarray(graph.sum(axis=1, dtype=np.float64)).ravel()
+    n_edges = np.bincount(part, weights=degree)
+    largest = np.argsort(-n_edges, kind="stable")[:most]
+    largest = largest[n_edges[largest] > 0]
+    inside = part[:, np.newaxis] == largest
+    return np.where(inside, np.sqrt(degree)[:, np.newaxis], 0) / np.sqrt(n_edges[largest])
+
+
+def _lanczos(
+    shifted: sp.csr_array, known: np.ndarray, number: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the leading eigenvalues and eigenvectors, of which some of eigenvalue two are known.
+
+    Lanczos sees an eigenvalue only once, however many eigenvectors it has: where the graph has
+    several parts, those that are known are taken out.
+    """
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    if known.shape[1] <= 1:
+        known, matrix = known[:, :0], shifted
+    elif known.shape[1] >= number:
+        return np.full(number, 2.0), known
+    else:
+        matrix = LinearOperator(
+            shifted.shape, lambda x: shifted @ x - 2 * (known @ (known.T @ x)), dtype=np.float64
+        )
+    # where it finds no more by itself, it goes on with random vectors: these must be ours
+    ours = {"rng": rng} if "rng" in signature(eigsh).parameters else {}
+    wanted, first = number - known.shape[1], rng.random(len(known))
+    values, vectors = eigsh(matrix, k=wanted, which="LM", v0=first, tol=1e-3, **ours)
+    return np.append(values, np.full(known.shape[1], 2.0)), np.hstack([vectors, known])

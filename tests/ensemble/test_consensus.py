@@ -1,0 +1,206 @@
+"""The ensemble: planted clusters come back, empty documents have none, samples stand for all."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
+
+from coview.ensemble import consensus
+from coview.ensemble.consensus import MEMBERS, Ensemble, _joined, make_ensemble
+from coview.ensemble.reliability import ViewReliability
+from tests.ensemble.planted import N_CLUSTERS, N_DOCS, sparse_views
+from tests.reference import ensemble as naive
+
+NOTHING = ViewReliability(("a",), np.ones((1, 1)), {"a": 1.0}, 1)
+seeds = pytest.mark.parametrize("seed", range(3))
+
+
+def given(members, weights):
+    return Ensemble(np.array(members), np.array(weights), ("a",) * len(weights), {}, NOTHING)
+
+
+def ensemble_of(views, seed=0, n_clusters=N_CLUSTERS, **options):
+    matrices = [m.astype(np.float32) for m in views.matrices.values()]
+    rng = np.random.default_rng(seed)
+    return make_ensemble(views.names, matrices, views.present, n_clusters, rng, **options)
+
+
+def agreement(labels, found):
+    known = found >= 0
+    return adjusted_rand_score(labels[known], found[known])
+
+
+def test_indicators_are_those_of_the_naive_loop(rng):
+    members = np.column_stack([rng.integers(0, k, 30) for k in (3, 4, 6)])
+    members[[2, 7]] = -1
+    made = given(members, [1.0, 0.5, 0.01])
+    expected = naive.indicators(members, [1.0, 0.5, 0.01])
+    np.testing.assert_allclose(made.indicators.toarray(), expected, rtol=1e-6)
+
+
+def test_the_consensus_is_what_most_members_say(rng):
+    labels = np.arange(60) % 3
+    members = np.column_stack([labels, (labels + 1) % 3, (labels + 2) % 3])
+    members[rng.permutation(60)[:8], 0] = rng.integers(0, 3, 8)
+    found = given(members, [1.0, 1.0, 1.0]).consensus(3, rng)
+    assert adjusted_rand_score(labels, found) == 1
+
+
+def test_members_without_a_say_do_not_matter(rng):
+    labels, other = np.arange(60) % 3, np.arange(60) // 20
+    made = given(np.column_stack([labels, other, other]), [1.0, 1e-3, 1e-3])
+    assert adjusted_rand_score(labels, made.consensus(3, rng)) == 1
+
+
+def test_a_resampled_consensus_leaves_members_out():
+    labels, other = np.arange(60) % 3, np.arange(60) // 20
+    made = given(np.column_stack([labels, other]), [1.0, 0.9])
+    found = [made.consensus(3, np.random.default_rng(s), resample=True) for s in range(12)]
+    scores = {(round(agreement(labels, f), 2), round(agreement(other, f), 2)) for f in found}
+    assert any(first == 1 for first, _ in scores)  # the second was left out
+    assert any(second == 1 for _, second in scores)  # the first was
+
+
+@seeds
+def test_planted_clusters_come_back(seed):
+    views = sparse_views(seed)
+    made = ensemble_of(views, seed)
+    found = made.consensus(N_CLUSTERS, np.random.default_rng(seed))
+    assert agreement(views.labels, found) > 0.9
+    again = made.consensus(N_CLUSTERS, np.random.default_rng(seed + 10), resample=True)
+    assert agreement(found, again) > 0.8
+
+
+def test_members_weights_and_families_belong_together():
+    made = ensemble_of(sparse_views(0))
+    assert made.members.shape == (N_DOCS, len(made.weights))
+    assert len(made.families) == len(made.weights)
+    counts = {name: made.families.count(name) for name in made.families}
+    assert set(counts.values()) == {MEMBERS}
+    assert set(counts) <= set(made.replicability)
+    assert made.weights.max() == 1
+    best = max(made.replicability.values())
+    for name, weight in zip(made.families, made.weights, strict=True):
+        assert weight == pytest.approx((made.replicability[name] / best) ** 4)
+    # the first member of each family has the wanted number of clusters, the others as many or more
+    sizes = made.members.max(axis=0) + 1
+    assert set(sizes[::MEMBERS]) == {N_CLUSTERS}
+    assert all(N_CLUSTERS <= size <= 2 * N_CLUSTERS + 2 for size in sizes)
+    assert made.reliability.names == ("text", "image")
+
+
+def with_empty(views, docs):
+    """The views, in which some documents have no count anywhere."""
+    keep = sp.diags_array(np.where(np.isin(np.arange(views.n_docs), docs), 0.0, 1.0))
+    matrices = {name: sp.csr_array(keep @ m) for name, m in views.matrices.items()}
+    for m in matrices.values():
+        m.eliminate_zeros()
+    return matrices
+
+
+def test_empty_documents_are_in_no_cluster():
+    views, empty = sparse_views(0, missing=0.2), [3, 50, 159]
+    matrices = [m.astype(np.float32) for m in with_empty(views, empty).values()]
+    rng = np.random.default_rng(0)
+    made = make_ensemble(views.names, matrices, views.present, N_CLUSTERS, rng)
+    assert (made.members[empty] == -1).all()
+    assert (np.delete(made.members, empty, axis=0) >= 0).all()
+    assert not made.indicators.toarray()[empty].any()
+    found = made.consensus(N_CLUSTERS, rng)
+    assert (found[empty] == -1).all()
+    assert agreement(views.labels, found) > 0.8
+
+
+def test_documents_that_lack_views_are_clustered_by_those_they_have():
+    views = sparse_views(1, missing=0.15)
+    assert not views.present.all()
+    found = ensemble_of(views).consensus(N_CLUSTERS, np.random.default_rng(0))
+    assert (found >= 0).all()
+    assert agreement(views.labels, found) > 0.8
+
+
+def test_other_documents_join_the_nearest_clusters_of_the_sample(monkeypatch):
+    views = sparse_views(0)
+    monkeypatch.setattr(consensus, "MOST_DOCUMENTS", 100)
+    made = ensemble_of(views)
+    assert (made.members >= 0).all()
+    found = made.consensus(N_CLUSTERS, np.random.default_rng(0))
+    assert agreement(views.labels, found) > 0.9
+
+
+def test_documents_join_by_the_means_of_clusters(rng):
+    sample = rng.normal(size=(40, 5))
+    labels = np.column_stack([np.arange(40) % 3, np.arange(40) % 5])
+    points = rng.normal(size=(9, 5))
+    found = _joined(points, sample, labels)
+    for member in range(2):
+        expected = naive.joined(points, sample, labels[:, member])
+        np.testing.assert_array_equal(found[:, member], expected)
+
+
+def test_a_joined_document_that_is_in_the_sample_too_has_its_cluster(monkeypatch):
+    views = sparse_views(0)
+    matrices = [sp.vstack([m, m], format="csr").astype(np.float32) for m in views.matrices.values()]
+    monkeypatch.setattr(consensus, "MOST_DOCUMENTS", 200)
+    rng = np.random.default_rng(0)
+    present = np.ones((2 * N_DOCS, 2), bool)
+    made = make_ensemble(views.names, matrices, present, N_CLUSTERS, rng)
+    same = (made.members[:N_DOCS] == made.members[N_DOCS:]).mean()
+    assert same > 0.85
+
+
+def test_a_view_of_links_is_its_own_graph():
+    rng, labels = np.random.default_rng(0), np.arange(120) % 3
+    together = labels[:, None] == labels
+    links = np.triu(rng.random((120, 120)) < np.where(together, 0.1, 0.005), 1)
+    links = sp.csr_array((links | links.T).astype(np.float32))
+    noise = sp.csr_array(rng.poisson(0.3, (120, 40)).astype(np.float32))
+    present = np.ones((120, 2), bool)
+    made = make_ensemble(("links", "noise"), [links, noise], present, 3, rng)
+    assert made.reliability.weights["noise"] < 0.1
+    assert agreement(labels, made.consensus(3, rng)) > 0.8
+
+
+def test_given_weights_are_those_of_the_fused_space_and_learned_ones_are_told():
+    views = sparse_views(0)
+    rng = np.random.default_rng(5)
+    noise = sp.csr_array(rng.poisson(0.5, (N_DOCS, 200)).astype(np.float32))
+    matrices = [views["text"].astype(np.float32), noise]
+    present = np.ones((N_DOCS, 2), bool)
+
+    def score(weights):
+        rng = np.random.default_rng(0)
+        made = make_ensemble(("text", "noise"), matrices, present, N_CLUSTERS, rng, weights)
+        assert made.reliability.weights["noise"] < 0.1
+        return agreement(views.labels, made.consensus(N_CLUSTERS, rng))
+
+    assert score(None) > 0.5
+    assert score(np.array([1e-3, 1.0])) < 0.2 < score(np.array([1.0, 1e-3]))
+
+
+@pytest.mark.parametrize("n_docs", [2, 3, 4, 5])
+@pytest.mark.parametrize("n_clusters", [2, 4])
+def test_few_documents_are_no_error(n_docs, n_clusters):
+    rng = np.random.default_rng(0)
+    matrices = [sp.csr_array(rng.poisson(1, (n_docs, w)).astype(np.float32) + 1) for w in (6, 1)]
+    made = make_ensemble(("a", "b"), matrices, np.ones((n_docs, 2), bool), n_clusters, rng)
+    found = made.consensus(n_clusters, rng)
+    assert found.shape == (n_docs,)
+    assert ((found >= 0) & (found < n_clusters)).all()
+    assert np.isfinite(made.weights).all()
+
+
+def test_documents_that_are_all_alike_are_one_cluster():
+    rng = np.random.default_rng(0)
+    matrices = [sp.csr_array(np.ones((30, 5), np.float32))]
+    made = make_ensemble(("a",), matrices, np.ones((30, 1), bool), 3, rng)
+    assert np.isfinite(made.weights).all()
+    assert (made.consensus(3, rng) >= 0).all()
+
+
+def test_equal_generators_give_equal_bits():
+    views = sparse_views(0, missing=0.1)
+    one, same, other = (ensemble_of(views, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.members, same.members)
+    np.testing.assert_array_equal(one.weights, same.weights)
+    assert one.members.shape != other.members.shape or (one.members != other.members).any()
