@@ -16,6 +16,7 @@ from coview.em.checkpoint import Checkpoint, checkpoint_writer
 from coview.em.ensemble_view import (
     check_ensemble,
     fit_stability,
+    warn_of_chance,
     with_ensemble,
     without_ensemble_view,
 )
@@ -151,7 +152,7 @@ class BaseViewsModel(
     topic_stability_ : ndarray of shape (n_components,), or None
         How well the documents of each topic are together again in clusterings by half of the
         features and, where `n_init` > 1, in the other runs (the lower of the two): 1 exactly, 0 as
-        by chance, NaN if no document that was compared has it. Below 0.4 do not rely on a topic.
+        by chance, NaN if no document that was compared has it. Do not rely on topics below 0.3.
         None where there is neither an ensemble (see `init`, `ensemble`) nor a second run.
     doc_confidence_ : ndarray of shape (documents,), or None
         How far the same clusterings support each document's label: the share of the label among
@@ -400,6 +401,7 @@ class BaseViewsModel(
         self._label(data, seed)
         found = fit_stability(self.labels_, self.n_components, data, best.other_labels)
         self.topic_stability_, self.doc_confidence_ = found
+        warn_of_chance(self.topic_stability_, data)
         return self
 
     def _state(self, problem: Problem, data: Prepared) -> dict[str, Any]:

@@ -82,20 +82,22 @@ def without_ensemble_view(attributes: Mapping[str, Any]) -> dict[str, Any]:
 def fit_stability(
     labels: np.ndarray, n_topics: int, data: Prepared, other_runs: Sequence[np.ndarray]
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return the stability of the topics of a fit and the confidence of its documents.
+    """Return the stability of the topics of a fit and the confidence of its documents."""
+    return stability(labels, n_topics, data.ensemble, other_runs)
 
-    Warns only if the topics are hardly more stable than chance: with tens of topics some are
-    unstable in most fits.
+
+def warn_of_chance(topic_stability: np.ndarray | None, data: Prepared) -> None:
+    """Warn if most topics are hardly more stable than chance.
+
+    Not if a few are: with tens of topics some are unstable in most fits.
     """
-    topics, documents = stability(labels, n_topics, data.ensemble, other_runs)
-    if are_like_chance(topics, data.n_docs):
+    if are_like_chance(topic_stability, data.n_docs):
         warnings.warn(
             "Most topics are as unstable as in random data (see topic_stability_): their documents "
             f"are not together again in other clusterings. {WHAT_TO_TRY}",
             DataWarning,
             stacklevel=5,
         )
-    return topics, documents
 
 
 def with_ensemble(trace: Trace, data: Prepared, share: float) -> Trace:

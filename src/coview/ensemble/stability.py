@@ -20,7 +20,7 @@ from coview.wording import plural
 if TYPE_CHECKING:
     from coview.ensemble.consensus import Ensemble
 
-UNSTABLE = 0.4  # topics below it are reported as unstable
+UNSTABLE = 0.3  # topics below it are reported as unstable
 CHANCE = 0.1  # where half of the topics are below it, they are hardly better than chance
 ENOUGH_DOCUMENTS = 200  # for such a verdict on all topics
 MOST_LISTED = 5  # topics by number in a message
@@ -193,8 +193,8 @@ def unstable_topics(stability: np.ndarray | None) -> np.ndarray:
 def describe_unstable(stability: np.ndarray | None, names: Sequence[str | None] = ()) -> str:
     """Return in words which topics are unstable and what to try; "" where all are stable.
 
-    >>> describe_unstable(np.array([0.9, 0.2, 0.31])).partition(":")[0]
-    'Topics 1 (0.20) and 2 (0.31) are unstable'
+    >>> describe_unstable(np.array([0.9, 0.2, 0.25])).partition(":")[0]
+    'Topics 1 (0.20) and 2 (0.25) are unstable'
     """
     found = unstable_topics(stability)
     if not len(found) or stability is None:
