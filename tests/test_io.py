@@ -290,6 +290,7 @@ def test_early_files_are_read_under_todays_names():
     model = load(early / "mggm_paper.coview")
     assert model.step == "paper"
     assert model.topic_centers_.shape == (3, 3)
+    assert model.topic_stability_ is model.doc_confidence_ is None
     assert info(early / "mggm_paper.coview")["params"]["step"] == "paper"
     pictures = Views.load(early / "pictures")
     assert pictures.recipes["image_colour"].kind == "image_color"

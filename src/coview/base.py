@@ -13,7 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
 
 from coview.em.checkpoint import Checkpoint, checkpoint_writer
-from coview.em.ensemble_view import check_ensemble, with_ensemble, without_ensemble_view
+from coview.em.ensemble_view import (
+    check_ensemble,
+    fit_stability,
+    warn_of_chance,
+    with_ensemble,
+    without_ensemble_view,
+)
 from coview.em.loop import EMRun, Interrupted
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
@@ -143,6 +149,14 @@ class BaseViewsModel(
     labels_ : ndarray of int of shape (documents,)
         Topic of each training document. Fold-in (`predict`) may differ where training mixtures are
         held by pins or penalties.
+    topic_stability_ : ndarray of shape (n_components,), or None
+        How well the documents of each topic are together again in clusterings by half of the
+        features and, where `n_init` > 1, in the other runs (the lower of the two): 1 exactly, 0 as
+        by chance, NaN if no document that was compared has it. Do not rely on topics below 0.3.
+        None where there is neither an ensemble (see `init`, `ensemble`) nor a second run.
+    doc_confidence_ : ndarray of shape (documents,), or None
+        How far the same clusterings support each document's label: the share of the label among
+        the other documents of its cluster, 0 as by chance.
     objective_ : float
         Log-likelihood minus penalty, plus the log prior, at the end.
     n_iter_ : int
@@ -291,7 +305,7 @@ class BaseViewsModel(
             data, learned = self._prepare_training(views, labels, np.random.default_rng(own))
             data = data.with_ensemble_view(self._ensemble_share(data)).cut(columns=True)
             callbacks = FitCallbacks(self, views, self.n_init * self.max_iter)
-            plan = self._plan(data, views, callbacks, on_iteration)
+            plan = self._plan(data, views, callbacks, on_iteration, writer.seed)
             try:
                 best = best_of_restarts(plan, seeds, writer)
             except Interrupted as interrupt:  # the last complete state stays usable
@@ -321,6 +335,7 @@ class BaseViewsModel(
         views: Views,
         callbacks: FitCallbacks,
         on_iteration: OnState | None,
+        seed: int,
     ) -> FitPlan:
         """Return what the runs of this fit have in common."""
 
@@ -341,6 +356,7 @@ class BaseViewsModel(
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             on_iteration=after_iteration,
+            labels=partial(self._run_labels, data=data, seed=seed) if self.n_init > 1 else None,
         )
 
     def _starts(
@@ -383,6 +399,9 @@ class BaseViewsModel(
         for name, value in attributes.items():
             setattr(self, name, value)
         self._label(data, seed)
+        found = fit_stability(self.labels_, self.n_components, data, best.other_labels)
+        self.topic_stability_, self.doc_confidence_ = found
+        warn_of_chance(self.topic_stability_, data)
         return self
 
     def _state(self, problem: Problem, data: Prepared) -> dict[str, Any]:

@@ -41,6 +41,7 @@ _CLASSES["TopicClassifier"] = "coview.classifier"
 # names that differ in early files of format 1, {old: new}
 _OLD_NAMES = {"model": "estimator", "model_": "estimator_", "topic_centres_": "topic_centers_"}
 _OLD_NAMES |= {"unlabelled": "unlabeled"}
+_LATER_NAMES = ("topic_stability_", "doc_confidence_")  # None in files written before they existed
 _NUMBERS = "biuf"  # kinds of NumPy types that are written as tensors
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 _PRIVATE = ("_n_features_out",)  # fitted attributes in spite of their names
@@ -337,6 +338,8 @@ class _Unpacker:
             if not _is_fitted_name(name):
                 raise ValueError(f"it has an attribute {name!r}")
             setattr(model, name, self.unpack(attribute))
+        for name in _LATER_NAMES if hasattr(model, "doc_topic_") else ():
+            model.__dict__.setdefault(name, None)
         if hasattr(model, "recipes_"):  # views without a recipe were not written
             model.recipes_ = {view: model.recipes_.get(view) for view in model.view_names_}
         return model

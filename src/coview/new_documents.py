@@ -190,10 +190,18 @@ class NewDocumentsMixin(TransformerMixin):
         self.__dict__.pop("topic_centers_", None)  # of an earlier fit
         if self.assign == "kmeans":
             self.topic_centers_ = topic_centers(self.doc_topic_, seed)
-        labels = self._assign(self.doc_topic_)
-        if data.labels is not None:
-            labels = np.where(data.labels >= 0, data.labels, labels)
-        self.labels_ = labels
+        self.labels_ = _with_pins(self._assign(self.doc_topic_), data)
+
+    def _run_labels(self, problem: Problem, data: Prepared, seed: int) -> np.ndarray:
+        """Return the labels of the training documents in a finished run that may not be kept."""
+        given = data.without_ensemble_view()
+        slots = problem.slots[: len(given.names)]
+        doc_topic = self._consensus(problem.mixtures, slots, given)
+        if self.assign == "kmeans":
+            labels = nearest_center(doc_topic, topic_centers(doc_topic, seed))
+        else:
+            labels = doc_topic.argmax(axis=1)
+        return _with_pins(labels, data)
 
     def as_views(self, X: Any) -> Views:
         """Return documents as views of this model: in its order, with its columns.
@@ -277,6 +285,11 @@ def _is_rows(X: Any) -> bool:
 
 
 # -- labels from mixtures --------------------------------------------------------------------------
+
+
+def _with_pins(labels: np.ndarray, data: Prepared) -> np.ndarray:
+    """Return the labels with those that were given."""
+    return labels if data.labels is None else np.where(data.labels >= 0, data.labels, labels)
 
 
 def topic_centers(theta: np.ndarray, seed: int) -> np.ndarray:

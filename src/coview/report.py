@@ -68,6 +68,22 @@ def topic_names(model: Any) -> list[str | None]:
     return [None if name is None else str(name) for name in names]
 
 
+def topic_stability(model: Any) -> list[float | None]:
+    """Return the stability of each topic of a model as plain data, None where it is not known.
+
+    Parameters
+    ----------
+    model : fitted model
+
+    Returns
+    -------
+    list of (float or None)
+    """
+    if model.topic_stability_ is None:
+        return [None] * model.doc_topic_.shape[1]
+    return [None if np.isnan(s) else float(s) for s in model.topic_stability_]
+
+
 def summarize_topics(
     model: Any, n_terms: int = 10, *, views: Sequence[str] | None = None, relevance: float = 0.6
 ) -> list[dict[str, Any]]:
@@ -89,7 +105,8 @@ def summarize_topics(
         ``topic`` (its number), ``name`` (None if it has none; the topics of a classifier have the
         names of their classes, others those of `seeds`: see `topic_names_`),
         ``documents`` (number of documents whose label it is), ``share`` (mean of p(z|d) over the
-        documents) and ``terms`` by view.
+        documents), ``stability`` (`topic_stability_`, None where it is not known) and ``terms`` by
+        view.
 
     Examples
     --------
@@ -109,13 +126,14 @@ def summarize_topics(
     n_topics = inner.doc_topic_.shape[1]
     sizes = np.bincount(inner.labels_, minlength=n_topics)
     shares = inner.doc_topic_.mean(axis=0, dtype=np.float64)
-    names = topic_names(model)
+    names, stability = topic_names(model), topic_stability(inner)
     return [
         {
             "topic": int(z),
             "name": names[z],
             "documents": int(sizes[z]),
             "share": float(shares[z]),
+            "stability": stability[z],
             "terms": {view: terms[view][z] for view in views or inner.view_names_},
         }
         for z in np.lexsort((-shares, -sizes))

@@ -27,6 +27,8 @@ def assert_same_bits(a, b):
     for name in a.components_:
         np.testing.assert_array_equal(a.components_[name], b.components_[name])
         np.testing.assert_array_equal(a.view_doc_topic_[name], b.view_doc_topic_[name])
+    np.testing.assert_array_equal(a.topic_stability_, b.topic_stability_)
+    np.testing.assert_array_equal(a.doc_confidence_, b.doc_confidence_)
 
 
 slow = pytest.mark.slow  # the rest of a grid of which `make test` runs a part
@@ -298,6 +300,8 @@ def test_restarts_keep_the_best_objective(entry, views):
     assert model.objective_ == model.trace_.restarts.max()
     if not isinstance(model, VotedPLSA):  # whose second stage starts from the vote
         assert len(set(model.trace_.restarts)) > 1
+    assert model.topic_stability_.shape == (model.n_components,)
+    assert model.doc_confidence_.shape == (len(views),)
 
 
 def test_kmeans_on_the_mixtures_gives_labels_of_the_topics(entry, views, fitted):

@@ -38,6 +38,8 @@ def assert_same(a, b):
     np.testing.assert_array_equal(a.trace_.objective, b.trace_.objective)
     np.testing.assert_array_equal(a.trace_.restarts, b.trace_.restarts)
     assert a.trace_.candidates == b.trace_.candidates
+    np.testing.assert_array_equal(a.topic_stability_, b.topic_stability_)
+    np.testing.assert_array_equal(a.doc_confidence_, b.doc_confidence_)
     assert (a.n_iter_, a.objective_) == (b.n_iter_, b.objective_)
 
 

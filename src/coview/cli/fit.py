@@ -367,8 +367,10 @@ def _explain_resume(checkpoint: Checkpoint) -> None:
 
 def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
     from coview.em.scaling import describe_scaling
+    from coview.report import topic_stability
 
     model = topic_model(fitted)
+    known = model.topic_stability_ is not None
     summary: dict[str, Any] = {
         "model": type(model).__name__,
         "topics": model.doc_topic_.shape[1],
@@ -377,6 +379,7 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
         "scaling": describe_scaling(model.scaling_),
         "iterations": int(model.n_iter_),
         "objective": float(model.objective_),
+        "stability": topic_stability(model) if known else None,
         "file": str(output),
     }
     if as_json:
@@ -386,6 +389,7 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
             f"Fitted {summary['model']} with {plural(summary['topics'], 'topic')} to "
             f"{plural(summary['documents'], 'document')} and saved it as {output}.\n"
             f"{_scaling_lines(summary['scaling'])}"
+            f"{_stability_line(fitted)}"
             f"Show its topics with: coview topics {output}"
         )
 
@@ -393,3 +397,13 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
 def _scaling_lines(scaling: dict[str, str]) -> str:
     """Return a line for each view that was scaled."""
     return "".join(f"Scaled {cell(view)}: {how}.\n" for view, how in scaling.items())
+
+
+def _stability_line(fitted: Any) -> str:
+    """Return a line on the topics that are unstable, if there are any."""
+    from coview.ensemble.stability import describe_unstable
+    from coview.report import topic_names
+
+    names = [name and cell(name) for name in topic_names(fitted)]
+    text = describe_unstable(topic_model(fitted).topic_stability_, names)
+    return f"{text}\n" if text else ""

@@ -14,6 +14,8 @@ from coview.cli.output import cell, console, note, print_json, show_or_write, ta
 from coview.models import topic_model
 from coview.views.repr import describe as describe_views
 
+_TOPIC_FIELDS = ("topic", "name", "documents", "stability")
+
 
 def topics(
     model: options.Model,
@@ -36,6 +38,9 @@ def topics(
 ) -> None:
     """Show the topics of a model, with a column of words for each view.
 
+    Stability says how well the documents of a topic are together again in other clusterings: 1
+    exactly, 0 as by chance. It is not known of a model fitted to labels with a single run.
+
     Example: coview topics news.coview --terms 6 --top 10
     """
     from coview.io import load
@@ -47,14 +52,11 @@ def topics(
         print_json(found)
         return
     names = list(found[0]["terms"]) if found else []
-    rows = [
-        [t["topic"], t["name"], t["documents"], *(" ".join(t["terms"][n]) for n in names)]
-        for t in found
-    ]
+    # topics without names, or of unknown stability, have no such column
+    fields = [f for f in _TOPIC_FIELDS if any(t[f] is not None for t in found)]
+    rows = [[*(t[f] for f in fields), *(" ".join(t["terms"][n]) for n in names)] for t in found]
     named = "name" if topic_model(fitted) is fitted else "class"
-    columns = ["topic", named, "documents", *names]
-    if all(t["name"] is None for t in found):
-        columns, rows = [columns[0], *columns[2:]], [[r[0], *r[2:]] for r in rows]
+    columns = [*(named if f == "name" else f for f in fields), *names]
     show_or_write(columns, rows, as_json=False, output=output, raw=raw)
 
 
@@ -136,6 +138,7 @@ def _model_info(path: Path) -> dict[str, Any]:
         "iterations": int(inner.n_iter_),
         "objective": float(inner.objective_),
         "seed": int(inner.random_state_used_),
+        **_stability(inner),
         "parameters": {k: v for k, v in found["params"].items() if v is not None},
     }
 
@@ -152,6 +155,17 @@ def _scaling(model: Any, view: str) -> str:
 
     how = describe_scaling(model.scaling_)
     return f", scaled: {how[view]}" if view in how else ""
+
+
+def _stability(model: Any) -> dict[str, str]:
+    """Return the range of the topics' stability, if it is known."""
+    from coview.report import topic_stability
+
+    known = sorted(s for s in topic_stability(model) if s is not None)
+    if not known:
+        return {}
+    middle = known[len(known) // 2]
+    return {"stability": f"{known[0]:.2f} to {known[-1]:.2f}, median {middle:.2f}"}
 
 
 @data_options(*ALL_DATA_OPTIONS)

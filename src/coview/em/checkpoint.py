@@ -1,9 +1,9 @@
 """Checkpoints: the state of a fit on disk, from which it can be resumed to the same bits.
 
 A checkpoint holds what the loop cannot recompute: the parameters of the current run, the values
-of its objective so far, the best of the restarts before it, and the seed. Data, graphs and scaling
-are recomputed from the same input. A fit that is resumed, however often, ends with the bits of an
-uninterrupted one.
+of its objective so far, the best of the restarts before it, the labels of all of them, and the
+seed. Data, graphs and scaling are recomputed from the same input. A fit that is resumed, however
+often, ends with the bits of an uninterrupted one.
 
 Two files, `<path>.0` and `<path>.1`, are written alternately, each sealed and atomic
 (`coview.store`): if one is lost while it is written, the other is whole.
@@ -99,6 +99,7 @@ class FitState:
     objectives: list[float] = field(default_factory=list)  # of the finished runs
     best: EMRun | None = None  # of the finished runs
     current: EMRun | None = None  # the run that was left in the middle
+    labels: dict[int, np.ndarray] = field(default_factory=dict)  # of finished runs, by number
 
 
 class CheckpointWriter:
@@ -210,7 +211,7 @@ def describe(checkpoint: Checkpoint) -> dict[str, Any] | None:
 
 
 def _pack(state: FitState) -> tuple[dict[str, Any], Tensors]:
-    tensors: Tensors = {}
+    tensors: Tensors = {f"labels{i}": labels for i, labels in state.labels.items()}
     header = {
         "objectives": [o.hex() for o in state.objectives],
         "best": _pack_run(state.best, "best", tensors),
@@ -237,10 +238,12 @@ def _pack_run(run: EMRun | None, prefix: str, tensors: Tensors) -> dict[str, Any
 
 
 def _unpack(header: Mapping[str, Any], tensors: Tensors, blank: Problem) -> FitState:
+    n_runs = len(header["objectives"])
     return FitState(
         [float.fromhex(o) for o in header["objectives"]],
         _unpack_run(header["best"], "best", tensors, blank),
         _unpack_run(header["current"], "current", tensors, blank),
+        {i: tensors[f"labels{i}"] for i in range(n_runs) if f"labels{i}" in tensors},
     )
 
 

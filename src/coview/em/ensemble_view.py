@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,9 @@ from coview.em.trace import Trace
 from coview.ensemble.consensus import Ensemble, make_ensemble
 from coview.ensemble.features import view_features
 from coview.ensemble.reliability import ViewReliability, deal, documents_with_counts
+from coview.ensemble.stability import WHAT_TO_TRY, are_like_chance, stability
 from coview.params import check_real
+from coview.views.checks import DataWarning
 
 SHARE = 0.2  # of the weighted tokens of all views: what ensemble="auto" gives to its view
 
@@ -74,6 +77,27 @@ def without_ensemble_view(attributes: Mapping[str, Any]) -> dict[str, Any]:
         else value
         for name, value in attributes.items()
     }
+
+
+def fit_stability(
+    labels: np.ndarray, n_topics: int, data: Prepared, other_runs: Sequence[np.ndarray]
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return the stability of the topics of a fit and the confidence of its documents."""
+    return stability(labels, n_topics, data.ensemble, other_runs)
+
+
+def warn_of_chance(topic_stability: np.ndarray | None, data: Prepared) -> None:
+    """Warn if most topics are hardly more stable than chance.
+
+    Not if a few are: with tens of topics some are unstable in most fits.
+    """
+    if are_like_chance(topic_stability, data.n_docs):
+        warnings.warn(
+            "Most topics are as unstable as in random data (see topic_stability_): their documents "
+            f"are not together again in other clusterings. {WHAT_TO_TRY}",
+            DataWarning,
+            stacklevel=5,
+        )
 
 
 def with_ensemble(trace: Trace, data: Prepared, share: float) -> Trace:

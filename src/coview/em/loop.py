@@ -30,12 +30,15 @@ class EMRun:
         The starts that were tried before the run, each with its objective after a few iterations.
     restarts : tuple of float
         The final objectives of all runs of the fit, in the run that was kept.
+    other_labels : tuple of ndarray of shape (documents,)
+        The labels of the other runs of the fit, in the run that was kept.
     """
 
     problem: Problem
     history: tuple[Values, ...]
     candidates: tuple[tuple[str, float], ...] = ()
     restarts: tuple[float, ...] = ()
+    other_labels: tuple[np.ndarray, ...] = ()
 
     @property
     def objective(self) -> float:

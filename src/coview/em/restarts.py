@@ -48,6 +48,8 @@ class FitPlan:
         As in the model's parameters.
     on_iteration : callable, optional
         Called after each iteration, but not of the trials of starts; see `run_em`.
+    labels : callable, optional
+        `labels(problem)` are the labels of a finished run, kept where there are several runs.
     """
 
     title: str
@@ -61,6 +63,7 @@ class FitPlan:
     n_jobs: int | None = None
     verbose: int = 0
     on_iteration: OnIteration | None = None
+    labels: Callable[[Problem], np.ndarray] | None = None
 
 
 def best_of_restarts(
@@ -107,8 +110,11 @@ class _Restarts:
 
     def best_so_far(self) -> EMRun | None:
         """Return the best of the finished runs and of the one that Ctrl-C has ended."""
-        best = _better(self._writer.state.best, self._unfinished)
-        return best and replace(best, restarts=tuple(self._writer.state.objectives))
+        state = self._writer.state
+        best = _better(state.best, self._unfinished)
+        kept = int(np.argmax(state.objectives)) if best is state.best and best else None
+        others = tuple(labels for i, labels in state.labels.items() if i != kept)
+        return best and replace(best, restarts=tuple(state.objectives), other_labels=others)
 
     def blank(self, seed: np.random.SeedSequence) -> Problem:
         """Make a problem of this model, to be filled with the parameters of a checkpoint."""
@@ -144,6 +150,8 @@ class _Restarts:
         if state.best is None or run.objective > max(state.objectives):
             state.best = run
         state.objectives.append(run.objective)
+        if plan.labels is not None:
+            state.labels[i] = plan.labels(run.problem).astype(np.int32)
         self._writer.write(None)
 
     def _begin(

@@ -9,8 +9,9 @@ clusters).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import scipy.sparse as sp
@@ -50,6 +51,47 @@ CONSENSUS_STARTS = 10
 
 
 @dataclass(frozen=True)
+class HalfClusterings:
+    """Clusterings of a sample of the documents, each by one half of the features.
+
+    Attributes
+    ----------
+    docs : ndarray of int
+        The documents of the sample.
+    families : tuple of str
+    labels : ndarray of int of shape (documents of the sample, splits, 2, families)
+        The cluster of each document by each of the two halves, as often as features were dealt.
+    """
+
+    docs: np.ndarray
+    families: tuple[str, ...]
+    labels: np.ndarray
+
+    @property
+    def replicability(self) -> dict[str, float]:
+        """The mean agreement between the clusters of the two halves, by family."""
+        from sklearn.metrics import adjusted_mutual_info_score
+
+        found = dict.fromkeys(self.families, 0.0)
+        n_splits = self.labels.shape[1]
+        for s, (f, name) in product(range(n_splits), enumerate(self.families)):
+            share = adjusted_mutual_info_score(*self.labels[:, s, :, f].T) / n_splits
+            found[name] += float(share)
+        return found
+
+    @property
+    def clusterings(self) -> np.ndarray:
+        """All clusterings, (documents of the sample, clusterings)."""
+        return self.labels.reshape(len(self.docs), -1)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The say of each of `clusterings`: that of its family."""
+        say = family_say(self.replicability)
+        return np.tile([say[name] for name in self.families], 2 * self.labels.shape[1])
+
+
+@dataclass(frozen=True)
 class Ensemble:
     """Clusterings of the same documents.
 
@@ -66,6 +108,8 @@ class Ensemble:
         one half of their features and by the other.
     reliability : ViewReliability
         How far the views can be trusted.
+    halves : HalfClusterings or None
+        The clusterings by halves of the features that `replicability` compares.
     """
 
     members: np.ndarray
@@ -73,6 +117,7 @@ class Ensemble:
     families: tuple[str, ...]
     replicability: dict[str, float]
     reliability: ViewReliability
+    halves: HalfClusterings | None = None
 
     @property
     def indicators(self) -> sp.csr_array:
@@ -131,7 +176,8 @@ def make_ensemble(
     features = [view_features(m) for m in matrices]
     halves = deal(features, has, n_clusters, rng)
     weights = halves.weights if weights is None else weights
-    replicability = family_replicability(halves, weights, n_clusters, rng)
+    by_half = half_clusterings(halves, weights, n_clusters, rng)
+    replicability = by_half.replicability
     every = np.flatnonzero(has.any(axis=1))
     docs = every if len(every) <= MOST_DOCUMENTS else sampled(every, SAMPLE, rng)
     space = _FusedSpace(features, has, docs, weights, n_clusters, rng)
@@ -148,25 +194,38 @@ def make_ensemble(
         tuple(name for name, *_ in found),
         replicability,
         halves.reliability(names),
+        by_half,
     )
+
+
+def half_clusterings(
+    halves: Halves, weights: np.ndarray, n_clusters: int, rng: np.random.Generator
+) -> HalfClusterings:
+    """Return the clusters of each family by one half of the features, and by the other."""
+    splits = []
+    for split in halves.splits:
+        found = [
+            {name: kmeans(space, n_clusters, rng) for name, space in spaces}
+            for spaces in (_families_of(half, None, weights, n_clusters, rng) for half in split)
+        ]
+        splits.append([list(labels.values()) for labels in found])
+    labels = np.array(splits, np.int32)  # (splits, 2, families, documents)
+    return HalfClusterings(halves.docs, tuple(found[0]), np.moveaxis(labels, -1, 0))
 
 
 def family_replicability(
     halves: Halves, weights: np.ndarray, n_clusters: int, rng: np.random.Generator
 ) -> dict[str, float]:
     """Return how well the clusters of each family come back in the other half of the features."""
-    from sklearn.metrics import adjusted_mutual_info_score
+    return half_clusterings(halves, weights, n_clusters, rng).replicability
 
-    found: dict[str, float] = {}
-    for split in halves.splits:
-        first, second = (
-            {name: kmeans(space, n_clusters, rng) for name, space in spaces}
-            for spaces in (_families_of(half, None, weights, n_clusters, rng) for half in split)
-        )
-        for name, labels in first.items():
-            share = adjusted_mutual_info_score(labels, second[name]) / len(halves.splits)
-            found[name] = found.get(name, 0.0) + float(share)
-    return found
+
+def family_say(replicability: Mapping[str, float]) -> dict[str, float]:
+    """Return the say of each family, at most 1; all are equal where none replicates."""
+    best = max(replicability.values())
+    if best <= 0:
+        return dict.fromkeys(replicability, 1.0)
+    return {name: (max(r, 0.0) / best) ** SHARPNESS for name, r in replicability.items()}
 
 
 def _families_of(
@@ -224,10 +283,9 @@ def _members(
     rng: np.random.Generator,
 ) -> list[tuple[str, np.ndarray, float]]:
     """Return family, clusters and say of each member, on the documents of the sample."""
-    best = max(max(replicability.values()), 0.0)
-    found = []
+    says, found = family_say(replicability), []
     for name, points in _families_of(space.embeddings, links, weights, n_clusters, rng):
-        say = (max(replicability[name], 0.0) / best) ** SHARPNESS if best > 0 else 1.0
+        say = says[name]
         if say >= LEAST_SAY:
             more = rng.integers(n_clusters, 2 * n_clusters + 3, size=MEMBERS - 1)
             found += [(name, kmeans(points, int(k), rng), say) for k in (n_clusters, *more)]

@@ -216,6 +216,11 @@ class PairwiseCoPLSA(BaseViewsModel):
             topics.append(Topics.from_rows(problem.emissions[v].by_term[:, order].T, data.dtype))
         return self._fill_absent(replace(problem, emissions=tuple(topics)), data)
 
+    def _run_labels(self, problem: Problem, data: Prepared, seed: int) -> np.ndarray:
+        # topics of different views correspond only when the run is finished
+        copied = replace(problem, thetas=tuple(theta.copy() for theta in problem.thetas))
+        return super()._run_labels(self._finish(copied, data), data, seed)
+
     def _reference(self, data: Prepared) -> int:
         """Return the view whose topics keep their numbers: one with counts."""
         filled = [n for n, matrix in zip(data.names, data.matrices, strict=True) if matrix.nnz]
