@@ -87,6 +87,7 @@ def cases(planted):
     }
 
 
+@pytest.mark.filterwarnings("ignore:2 topics, but fewer terms. one has 1:coview.DataWarning")
 @pytest.mark.parametrize("name", cases(make_views(N_DOCS, 3, [9, 9], random_state=0)))
 def test_the_printed_line_and_command_give_the_same_bits(name, planted, tmp_path, monkeypatch):
     views, n_topics = cases(planted)[name]

@@ -18,7 +18,8 @@ from coview.views.density import has_negatives, is_dense, is_dense_real, is_spar
 COUNTS, WEIGHTS, MEASUREMENTS, LINKS = "counts", "weights", "measurements", "links"
 COMPARED = 500  # documents by which two views are compared
 FEWEST_COMPARED = 20
-COPY = 0.95  # correlation of similarities from which one view may be a copy of another
+COPY = 0.95  # correlation of similarities from which one view may be a copy of another,
+SAME_NEIGHBOR = 0.4  # if also the nearest neighbors of this share of the documents are the same
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ def near_copies(views: Views, has: np.ndarray) -> tuple[tuple[str, str, float], 
     """Return pairs of views in which the same documents are alike to the same degree.
 
     Two views are compared by the correlation of the similarities of all pairs among some of the
-    documents that have both: 1 for a copy, whatever the order of its terms.
+    documents that have both: 1 for a copy, whatever the order of its terms. Views of the same clear
+    clusters come close to that, but nearest neighbors within a cluster differ between them.
     """
     rng = np.random.default_rng(0)
     found = []
@@ -104,23 +106,31 @@ def near_copies(views: Views, has: np.ndarray) -> tuple[tuple[str, str, float], 
         if len(docs) > COMPARED:
             docs = np.sort(rng.choice(docs, COMPARED, replace=False))
         one, other = (_similarities(views[views.names[i]][docs]) for i in (u, v))
-        likeness = _correlation(one, other)
-        if likeness >= COPY:
+        pairs = np.triu_indices(len(docs), 1)
+        likeness = _correlation(one[pairs], other[pairs])
+        if likeness >= COPY and _same_neighbors(one, other) >= SAME_NEIGHBOR:
             found.append((views.names[u], views.names[v], likeness))
     return tuple(found)
 
 
 def _similarities(rows: sp.csr_array) -> np.ndarray:
-    """Return the similarity of each pair of documents."""
+    """Return the similarity of each document to each other."""
     features: Any = _standardized(rows.toarray()) if _is_measured(rows) else tfidf(rows)
     products = features @ features.T
     products = products.toarray() if sp.issparse(products) else products
-    return np.asarray(products, np.float64)[np.triu_indices(rows.shape[0], 1)]
+    return np.asarray(products, np.float64)
 
 
 def _standardized(rows: np.ndarray) -> np.ndarray:
     spread = rows.std(axis=0)
     return (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1)
+
+
+def _same_neighbors(one: np.ndarray, other: np.ndarray) -> float:
+    """Return the share of documents whose nearest neighbor is the same."""
+    themselves = np.eye(len(one), dtype=bool)
+    nearest = (np.where(themselves, -np.inf, near).argmax(axis=1) for near in (one, other))
+    return float(np.equal(*nearest).mean())
 
 
 def _correlation(one: np.ndarray, other: np.ndarray) -> float:
