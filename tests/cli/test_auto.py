@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,8 +42,7 @@ def test_the_command_that_is_shown_fits_the_same_model(given, table):
     line = next(line for line in said.splitlines() if line.startswith("  coview fit"))
     words = shlex.split(line)[1:]
     assert "--model" in words
-    working(*words[: words.index("--output")], *words[words.index("--output") + 2 :],
-            "-o", "hand.coview", "-q")  # fmt: skip
+    working(*words, "-o", "hand.coview", "-q")
     assert_same_topics("auto.coview", "hand.coview")
 
 
@@ -55,6 +55,13 @@ def test_the_reasons_are_shown_and_kept(table):
     flat = " ".join(said.split())
     assert all(" ".join(sentence.split()) in flat for sentence in why.sentences[1:])
     assert why.command in said
+
+
+def test_the_name_of_the_file_is_no_part_of_it(table):
+    for name in ("one.coview", "other.coview"):
+        working("fit", table, "--text", "en", "--text", "de", "-o", name, "--every", 5, "-q")
+    one, other = (Path(name).read_bytes() for name in ("one.coview", "other.coview"))
+    assert one == other
 
 
 def test_quiet_is_quiet_and_json_has_the_reasons(table):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 TOPICS = 20  # with --model and without --topics
 _OF_SOME_MODELS = {"feature_topics": "mvplsa", "strength": "mggm", "graph": "mggm"}
-# options that do not change the model
-_OF_THE_RUN = ("resume", "fresh", "quiet", "json", "checkpoint", "every", "jobs")
+# options that do not change the model; its file should not depend on its own name
+_OF_THE_RUN = ("output", "resume", "fresh", "quiet", "json", "checkpoint", "every", "jobs")
 
 # -- a model chosen for the data -------------------------------------------------------------------
 
