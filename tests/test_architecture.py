@@ -39,7 +39,8 @@ ALLOWED = {
     "base": {"em", "io", "new_documents", "params", "scores", "training_data", "views"},
     "models": {"base", "em", "graphs", "new_documents", "params", "runners", "views", "wording"},
     "classifier": {"io", "views"},
-    "io": {"em.trace", "models", "reading.recipes", "store", "views", "wording"},
+    "automatic": {"classifier", "ensemble", "models", "params", "views", "wording"},
+    "io": {"automatic.why", "em.trace", "models", "reading.recipes", "store", "views", "wording"},
     # what shows and judges it
     "metrics": {"params"},
     "report": {"models"},

@@ -165,6 +165,8 @@ class BaseViewsModel(
         The objective and its parts, iteration by iteration, and the outcome of each restart.
     view_weights_ : dict of float
         The weights that were used.
+    view_reliability_ : dict of float, or None
+        How far each view can be trusted, from 0 to 1, where `view_weights="learn"` measured it.
     doc_ids_ : ndarray of str of shape (documents,), or None
         The ids of the training documents.
     present_ : ndarray of bool of shape (documents, views)
@@ -398,6 +400,7 @@ class BaseViewsModel(
         }
         for name, value in attributes.items():
             setattr(self, name, value)
+        self.__dict__.pop("why_", None)  # the reasons for another fit, by `coview.auto`
         self._label(data, seed)
         found = fit_stability(self.labels_, self.n_components, data, best.other_labels)
         self.topic_stability_, self.doc_confidence_ = found

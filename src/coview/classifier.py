@@ -26,8 +26,8 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         to the number of classes; the one given is not changed. The topics of its `seeds` are
         classes.
     unlabeled : int or None, default=-1
-        Number that stands for an unlabeled document, besides None and NaN. With None every number
-        is a class.
+        Number that stands for an unlabeled document, besides None, NaN and empty texts. With None
+        every number is a class.
 
     Attributes
     ----------
@@ -65,7 +65,8 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ----------
         X : as in the model's `fit`
         y : array-like of shape (documents,)
-            Class labels of any type; None, NaN and -1 (see `unlabeled`) mean unlabeled.
+            Class labels of any type; None, NaN, empty texts and -1 (see `unlabeled`) mean
+            unlabeled.
         checkpoint : path or Checkpoint, optional
             As in the model's `fit`.
 
@@ -73,12 +74,12 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        y = _check_targets(y)
+        y = check_targets(y)
         known = ~is_unlabeled(y, self.unlabeled)
         if not known.any():
             raise ValueError(
-                "Input y contains NaN, None or the unlabeled marker only: give the class of at "
-                "least one document."
+                "Input y contains NaN, None, empty texts or the unlabeled marker only: give the "
+                "class of at least one document."
             )
         classes, numbers = np.unique(_check_classes(y[known]), return_inverse=True)
         topics = np.full(len(y), -1)
@@ -93,6 +94,7 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.classes_ = classes
         self.labels_ = classes[self.estimator_.labels_]
         self.n_features_in_ = self.estimator_.n_features_in_
+        self.__dict__.pop("why_", None)  # the reasons for another fit, by `coview.auto`
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -156,14 +158,14 @@ def _by_class_number(seeds: Any, names: list[str]) -> Any:
     return {names.index(t) if isinstance(t, str) else t: words for t, words in seeds.items()}
 
 
-def _check_targets(y: Any) -> np.ndarray:
+def check_targets(y: Any) -> np.ndarray:
     """Return y as a one-dimensional array; of objects if it mixes labels and None."""
     if y is None:
         raise ValueError(
             "TopicClassifier requires y to be passed, but the target y is None: "
             "give a label for each document, None or -1 for unlabeled ones."
         )
-    y = column_or_1d(np.asarray(y), warn=True)
+    y = column_or_1d(_as_array(y), warn=True)
     if y.dtype.kind == "f" and np.isinf(y).any():
         raise ValueError(
             "Input y contains infinity; class labels must be finite, NaN is unlabeled."
@@ -171,10 +173,20 @@ def _check_targets(y: Any) -> np.ndarray:
     return y
 
 
+def _as_array(y: Any) -> np.ndarray:
+    """Return labels as an array; a NaN among texts stays one, which NumPy would spell out."""
+    if not isinstance(y, list | tuple):
+        return np.asarray(y)
+    kinds = [any(isinstance(label, kind) for label in y) for kind in (str, float)]
+    return np.asarray(y, dtype=object if all(kinds) else None)
+
+
 def is_unlabeled(y: np.ndarray, marker: int | None) -> np.ndarray:
-    """Return which labels are None, NaN or the marker."""
+    """Return which labels are None, NaN, an empty text or the marker."""
     if y.dtype.kind == "O":
         return np.array([_is_missing(label, marker) for label in y], bool)
+    if y.dtype.kind in "UT":
+        return np.asarray(y == "")
     missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), bool)
     if marker is not None and y.dtype.kind in "iuf":
         missing |= y == marker
@@ -184,6 +196,8 @@ def is_unlabeled(y: np.ndarray, marker: int | None) -> np.ndarray:
 def _is_missing(label: Any, marker: int | None) -> bool:
     if label is None or (isinstance(label, float) and np.isnan(label)):
         return True
+    if isinstance(label, str):
+        return not label
     number = isinstance(label, int | float | np.number) and not isinstance(label, bool)
     return number and marker is not None and label == marker
 

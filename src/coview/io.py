@@ -15,11 +15,13 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from coview.automatic.why import Why
 from coview.em.trace import Trace
 from coview.models import MODEL_NAMES
 from coview.reading.recipes import Recipe, recipe_class
@@ -44,6 +46,7 @@ _OLD_NAMES |= {"unlabelled": "unlabeled"}
 _LATER_NAMES = ("topic_stability_", "doc_confidence_")  # None in files written before they existed
 _NUMBERS = "biuf"  # kinds of NumPy types that are written as tensors
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
+_RECORDS = {"trace": Trace, "why": Why}  # dataclasses that are written field by field
 _PRIVATE = ("_n_features_out",)  # fitted attributes in spite of their names
 
 
@@ -182,11 +185,10 @@ class _Packer:
             return {"$": "dict", "items": [[k, self.pack(v)] for k, v in self._items(value)]}
         if isinstance(value, np.ndarray):
             return self._array(value)
-        if isinstance(value, Trace):
-            return {
-                "$": "trace",
-                "fields": {f.name: self.pack(getattr(value, f.name)) for f in fields(value)},
-            }
+        for kind, cls in _RECORDS.items():
+            if isinstance(value, cls):
+                packed = {f.name: self.pack(getattr(value, f.name)) for f in fields(cls)}
+                return {"$": kind, "fields": packed}
         if isinstance(value, _RecipeAndTerms):
             return self._recipe(value)
         if type(value).__name__ in _CLASSES and type(value).__module__.startswith("coview."):
@@ -273,7 +275,7 @@ class _Unpacker:
             "dict": self._dict,
             "array": self._array,
             "texts": self._texts,
-            "trace": self._trace,
+            **{kind: partial(self._record, cls) for kind, cls in _RECORDS.items()},
             "recipe": self._recipe,
             "model": self._model,
         }
@@ -317,9 +319,9 @@ class _Unpacker:
         array[:] = texts
         return array
 
-    def _trace(self, value: dict) -> Trace:
-        known = {f.name for f in fields(Trace)}
-        return Trace(**{n: self.unpack(v) for n, v in value["fields"].items() if n in known})
+    def _record(self, cls: type, value: dict) -> Any:
+        known = {f.name for f in fields(cls)}
+        return cls(**{n: self.unpack(v) for n, v in value["fields"].items() if n in known})
 
     def _recipe(self, value: dict) -> Recipe:
         parts = (self.unpack(value[name]) for name in ("settings", "arrays", "features"))

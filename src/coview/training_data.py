@@ -67,23 +67,31 @@ class TrainingDataMixin:
         check_training_data(data)
         check_fit_memory(data.matrices, self.n_components, self._n_slots(data), data.dtype.itemsize)
         seeds, names = prepare_seeds(self.seeds, self.n_components, self.init, views, data)
-        data, weights = self._learn_from_views(replace(data, seeds=seeds), rng.spawn(1)[0])
-        return data, {"view_weights_": weights, "scaling_": scaling, "topic_names_": names}
+        data, learned = self._learn_from_views(replace(data, seeds=seeds), rng.spawn(1)[0])
+        return data, {**learned, "scaling_": scaling, "topic_names_": names}
 
     def _learn_from_views(
         self, data: Prepared, rng: np.random.Generator
-    ) -> tuple[Prepared, dict[str, float]]:
-        """Return the data with the weights of the views and, where it is needed, the ensemble."""
+    ) -> tuple[Prepared, dict[str, Any]]:
+        """Return the data with the weights of the views and, where it is needed, the ensemble.
+
+        Also the fitted attributes that say what was learned.
+        """
         learned = isinstance(self.view_weights, str) and self.view_weights == "learn"
+        learned = learned and len(data.names) > 1
         ensemble, reliability = learn_from_views(
             data,
             self.n_components,
             rng,
             clusters=self._starts_from_ensemble(data) or self._ensemble_share(data) > 0,
-            weights=learned and len(data.names) > 1,
+            weights=learned,
         )
         weights = view_weights(self.view_weights, data, reliability)
-        return replace(data, weights=tuple(weights.values()), ensemble=ensemble), weights
+        attributes = {
+            "view_weights_": weights,
+            "view_reliability_": dict(reliability.weights) if reliability and learned else None,
+        }
+        return replace(data, weights=tuple(weights.values()), ensemble=ensemble), attributes
 
     def _starts_from_ensemble(self, data: Prepared) -> bool:
         """Return whether EM begins at the consensus of an ensemble."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,12 +19,22 @@ from coview.cli.inputs import (
     DataSource,
     check_not_input,
     data_options,
-    document_names,
 )
-from coview.cli.options import UsageError, parse_pairs, refuse_options
+from coview.cli.model import (
+    TOPICS,
+    choose_model,
+    explain,
+    make_model,
+    parse_parameters,
+    refuse_parameters,
+    set_graphs,
+    show_choice,
+    show_findings,
+)
+from coview.cli.options import UsageError, refuse_options
 from coview.cli.output import cell, note, print_json
 from coview.cli.seeds import read_seeds
-from coview.models import MODEL_NAMES, ONE_VIEW, model_class, topic_model
+from coview.models import MODEL_NAMES, topic_model
 from coview.views.repr import describe as describe_views
 from coview.wording import plural
 
@@ -32,6 +43,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from coview.automatic.why import Why
     from coview.em.checkpoint import Checkpoint
     from coview.views.container import Views
 
@@ -49,11 +61,22 @@ def fit(
         Path, typer.Option("--output", "-o", help="File to save the model to.")
     ] = Path("model.coview"),
     model: Annotated[
-        ModelName, typer.Option(help="The model to fit.", rich_help_panel=_MODEL)
-    ] = ModelName.link,  # type: ignore[attr-defined]
+        ModelName | None,
+        typer.Option(
+            help="The model to fit. Default: chosen for the data, with the reasons.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
     topics: Annotated[
-        int, typer.Option("--topics", "-k", min=1, help="Number of topics.", rich_help_panel=_MODEL)
-    ] = 20,
+        int | None,
+        typer.Option(
+            "--topics",
+            "-k",
+            min=1,
+            help=f"Number of topics. Default: chosen for the data; with --model {TOPICS}.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
     feature_topics: Annotated[
         int | None,
         typer.Option(
@@ -163,6 +186,9 @@ def fit(
 ) -> None:
     """Fit a model to raw data and save it.
 
+    Without --model, a model is chosen for the data; the reasons are shown, with the command and the
+    line of Python that do the same.
+
     Texts become word counts, images counts of visual words; an empty cell is a missing view. The
     model file holds all that was learned, vocabularies included, so it can read new raw documents.
 
@@ -171,7 +197,9 @@ def fit(
 
     Examples:
 
-      coview fit news.csv --text en --text de --id id --topics 20 -o news.coview
+      coview fit news.csv --text en --text de -o news.coview
+
+      coview fit news.csv --text en --text de --id id --model link --topics 20 -o news.coview
 
       coview fit photos/ --model divergence --topics 30 -o photos.coview
 
@@ -192,27 +220,35 @@ def fit(
         "random_state": seed,
         "seeds": read_seeds(seeds, seed_words or []),
     }
+    if model is None:
+        refuse_parameters(context)
     _check_output(output)
     check_not_input(output, *source.files, *([seeds] if seeds else []))
     if classify:
         refuse_options(context, ["topics"], "With --classify the topics are the classes")
     views = source.views()
     views = views.concat() if concat else views
-    _check_views(model.value, views)
+    targets = _targets(views) if classify else None
     params = {k: v for k, v in given.items() if v is not None}
     # null is a value there: --set scaling=null
-    made = _make_model(model.value, topics, params | _parse_parameters(parameter or []))
-    _set_graphs(made, _graph_files(graph or []), views)
+    params |= parse_parameters(parameter or [])
+    choice = choose_model(views, topics, targets, params) if model is None else None
+    made = choice.model if choice else make_model(str(model), topics, params, views)
+    set_graphs(made, graph or [], views)
     made.set_params(verbose=int(not quiet and sys.stderr.isatty()))
     if not quiet:
         note(describe_views(views))
+        show_choice(choice)
     path = checkpoint or output.with_name(f"{output.name}.checkpoint")
     state = _open_checkpoint(path, every, resume, fresh)
-    fitted = _fit_and_save(made, views, classify, output, state)
+    reasons = partial(explain, context, choice) if choice else None
+    fitted = _fit_and_save(made, views, targets, output, state, reasons)
+    if not quiet:
+        show_findings(choice, fitted)
     _report(fitted, output, quiet, json)
 
 
-# -- checks and parameters -------------------------------------------------------------------------
+# -- checks ----------------------------------------------------------------------------------------
 
 
 def _check_output(output: Path) -> None:
@@ -221,60 +257,6 @@ def _check_output(output: Path) -> None:
         raise UsageError(f"{output} is a folder: give the name of a file, -o {output}/news.coview.")
     if not output.parent.is_dir():
         raise UsageError(f"There is no folder {output.parent} to write {output.name} to.")
-
-
-def _check_views(name: str, views: Views) -> None:
-    if name in ONE_VIEW and views.n_views > 1:
-        raise UsageError(
-            f"The model {name} takes one view; the data have {', '.join(views.names)}. Choose one "
-            "with --use VIEW, concatenate them with --concat, or take another --model."
-        )
-
-
-def _parse_parameters(pairs: list[str]) -> dict[str, Any]:
-    """Parse NAME=VALUE pairs; a value that is not JSON is a string."""
-    import json
-
-    found: dict[str, Any] = {}
-    for name, value in parse_pairs(pairs, "--set").items():
-        try:
-            found[name] = json.loads(value)
-        except ValueError:
-            found[name] = value
-    return found
-
-
-def _make_model(name: str, n_topics: int, params: dict[str, Any]) -> Any:
-    cls = model_class(name)
-    known = cls().get_params()
-    unknown = [p for p in params if p not in known]
-    if unknown:
-        raise UsageError(
-            f"The model {name} has no parameter {', '.join(unknown)}. It has "
-            f"{', '.join(sorted(known))}."
-        )
-    return cls(n_topics, **params)
-
-
-def _graph_files(pairs: list[str]) -> dict[str, Path]:
-    """Parse FILE or NAME=FILE; a graph without a name is named after its file."""
-    found = parse_pairs(pairs, "--graph")
-    return {Path(n).stem if n == path else n: Path(path) for n, path in found.items()}
-
-
-def _set_graphs(model: Any, files: dict[str, Path], views: Views) -> None:
-    if not files:
-        return
-    from coview.graphs.adjacency import edge_graph
-
-    graphs = {name: edge_graph(path, document_names(views)) for name, path in files.items()}
-    known = model.get_params()
-    if "graphs" in known:
-        model.set_params(graphs=graphs)
-    elif "graph" in known and len(graphs) == 1:
-        model.set_params(graph=next(iter(graphs.values())))
-    else:
-        raise UsageError("--graph is for the models mggm (any number) and ltm (one).")
 
 
 # -- the fit ---------------------------------------------------------------------------------------
@@ -296,19 +278,26 @@ def _open_checkpoint(path: Path, every: int | None, resume: bool, fresh: bool) -
 
 
 def _fit_and_save(
-    model: Any, views: Views, classify: bool, output: Path, checkpoint: Checkpoint
+    model: Any,
+    views: Views,
+    targets: np.ndarray | None,
+    output: Path,
+    checkpoint: Checkpoint,
+    reasons: Callable[[Any], Why] | None,
 ) -> Any:
     from coview.classifier import TopicClassifier
 
     with sigterm_as_interrupt():
         try:
-            if classify:
-                fitted = TopicClassifier(model).fit(views, _targets(views), checkpoint=checkpoint)
+            if targets is not None:
+                fitted = TopicClassifier(model).fit(views, targets, checkpoint=checkpoint)
             else:
                 fitted = model.fit(views, checkpoint=checkpoint)
         except KeyboardInterrupt:
             _explain_resume(checkpoint)
             raise
+        if reasons is not None:
+            fitted.why_ = reasons(fitted)
         _save(fitted, output)
     checkpoint.delete()
     return fitted
@@ -382,6 +371,8 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
         "stability": topic_stability(model) if known else None,
         "file": str(output),
     }
+    if hasattr(fitted, "why_"):
+        summary["why"] = fitted.why_.as_data()
     if as_json:
         print_json(summary)
     elif not quiet:

@@ -1,8 +1,9 @@
 """Options that several commands share, and what is wrong with the options given."""
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -195,13 +196,35 @@ class UsageError(ValueError):
     """The command line is wrong: exit code 2."""
 
 
+def given_options(context: typer.Context, names: Iterable[str]) -> list[str]:
+    """Return those of the options that stand on the command line."""
+    sources = {name: context.get_parameter_source(name) for name in names}
+    return [n for n, source in sources.items() if source and source.name == "COMMANDLINE"]
+
+
 def refuse_options(context: typer.Context, names: Iterable[str], why: str) -> None:
     """Refuse options that would have no effect, instead of ignoring them silently."""
-    sources = {name: context.get_parameter_source(name) for name in names}
-    given = [n for n, source in sources.items() if source and source.name == "COMMANDLINE"]
+    given = given_options(context, names)
     if given:
         listed = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise UsageError(f"{why}: leave out {listed}.")
+
+
+def command_line(context: typer.Context, but: Iterable[str] = ()) -> list[str]:
+    """Return the command with the options that were given, as words; `but` are left out."""
+    by_name = {str(p.name): p for p in context.command.params if p.name not in but}
+    given = [_as_words(by_name[n], context.params[n]) for n in given_options(context, by_name)]
+    return [*context.command_path.split(), *chain.from_iterable(given)]
+
+
+def _as_words(parameter: Any, value: Any) -> list[str]:
+    """Return an option with its value, or an argument, as words of a command line."""
+    if parameter.param_type_name == "argument":
+        return [str(value)]
+    if isinstance(value, bool):
+        return [(parameter.opts if value else parameter.secondary_opts)[0]]
+    values = value if isinstance(value, list | tuple) else [value]
+    return [word for given in values for word in (parameter.opts[0], str(given))]
 
 
 def parse_pairs(pairs: Sequence[str] | None, option: str) -> dict[str, str]:

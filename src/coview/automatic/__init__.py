@@ -1,0 +1,1 @@
+"""A model chosen for the data, with the reasons: `coview.auto`."""

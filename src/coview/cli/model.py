@@ -1,0 +1,133 @@
+"""The model of `coview fit`: as its options say, or chosen for the data, with the reasons."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coview.cli.inputs import document_names
+from coview.cli.options import UsageError, command_line, given_options, parse_pairs
+from coview.cli.output import note
+from coview.models import ONE_VIEW, model_class
+
+if TYPE_CHECKING:
+    import typer
+
+    from coview.automatic.choice import Choice
+    from coview.automatic.why import Why
+    from coview.views.container import Views
+
+TOPICS = 20  # with --model and without --topics
+_OF_SOME_MODELS = {"feature_topics": "mvplsa", "strength": "mggm", "graph": "mggm"}
+# options that do not change the model; its file should not depend on its own name
+_OF_THE_RUN = ("output", "resume", "fresh", "quiet", "json", "checkpoint", "every", "jobs")
+
+# -- a model chosen for the data -------------------------------------------------------------------
+
+
+def refuse_parameters(context: typer.Context) -> None:
+    """Refuse parameters that only some models have, where no model is named."""
+    for name in given_options(context, _OF_SOME_MODELS):
+        raise UsageError(
+            f"Only some models take --{name.replace('_', '-')}: name one of them, such as --model "
+            f"{_OF_SOME_MODELS[name]}."
+        )
+
+
+def choose_model(views: Views, topics: int | None, targets: Any, params: dict[str, Any]) -> Choice:
+    """Choose a model for the data."""
+    from coview.automatic.choice import choose, model_name
+
+    _check_parameters(model_name(views), params)
+    return choose(views, topics, targets, params)
+
+
+def show_choice(choice: Choice | None) -> None:
+    """Print the reasons that are known before the fit."""
+    from coview.automatic.why import as_list
+
+    if choice is not None:
+        note(as_list(choice.sentences[1:]))  # the first one describes the views, which was done
+
+
+def show_findings(choice: Choice | None, fitted: Any) -> None:
+    """Print the reasons that the fit has found, and how to do the same by hand."""
+    from coview.automatic.why import as_list
+
+    if choice is not None:
+        note(f"{as_list(choice.after_fit(fitted))}\n{fitted.why_.by_hand}")
+
+
+def explain(context: typer.Context, choice: Choice, fitted: Any) -> Why:
+    """Return the reasons, with the command that was given and what was chosen."""
+    words = [*command_line(context, but=_OF_THE_RUN), "--model", choice.model_name]
+    if not choice.classify and context.params["topics"] is None:
+        words += ["--topics", str(choice.model.n_components)]
+    for name, value in choice.chosen.items():
+        words += ["--set", f"{name}={value}"]
+    return choice.why(fitted, shlex.join(words))
+
+
+# -- a model by name -------------------------------------------------------------------------------
+
+
+def _check_views(name: str, views: Views) -> None:
+    if name in ONE_VIEW and views.n_views > 1:
+        raise UsageError(
+            f"The model {name} takes one view; the data have {', '.join(views.names)}. Choose one "
+            "with --use VIEW, concatenate them with --concat, or take another --model."
+        )
+
+
+def parse_parameters(pairs: list[str]) -> dict[str, Any]:
+    """Parse NAME=VALUE pairs; a value that is not JSON is a string."""
+    import json
+
+    found: dict[str, Any] = {}
+    for name, value in parse_pairs(pairs, "--set").items():
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def make_model(name: str, n_topics: int | None, params: dict[str, Any], views: Views) -> Any:
+    """Make the model of a short name."""
+    _check_views(name, views)
+    _check_parameters(name, params)
+    return model_class(name)(n_topics or TOPICS, **params)
+
+
+def _check_parameters(name: str, params: dict[str, Any]) -> None:
+    known = model_class(name)().get_params()
+    unknown = [p for p in params if p not in known]
+    if unknown:
+        raise UsageError(
+            f"The model {name} has no parameter {', '.join(unknown)}. It has "
+            f"{', '.join(sorted(known))}."
+        )
+
+
+def _graph_files(pairs: list[str]) -> dict[str, Path]:
+    """Parse FILE or NAME=FILE; a graph without a name is named after its file."""
+    found = parse_pairs(pairs, "--graph")
+    return {Path(n).stem if n == path else n: Path(path) for n, path in found.items()}
+
+
+def set_graphs(model: Any, given: list[str], views: Views) -> None:
+    """Give the graphs of the files to a model."""
+    files = _graph_files(given)
+    if not files:
+        return
+    from coview.graphs.adjacency import edge_graph
+
+    graphs = {name: edge_graph(path, document_names(views)) for name, path in files.items()}
+    known = model.get_params()
+    if "graphs" in known:
+        model.set_params(graphs=graphs)
+    elif "graph" in known and len(graphs) == 1:
+        model.set_params(graph=next(iter(graphs.values())))
+    else:
+        raise UsageError("--graph is for the models mggm (any number) and ltm (one).")
