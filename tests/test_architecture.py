@@ -35,9 +35,14 @@ ALLOWED = {
     "new_documents": {"em", "params", "reading", "runners", "views"},
     "scores": {"em", "new_documents", "params", "runners"},
     "base": {"em", "io", "new_documents", "params", "scores", "views"},
-    "models": {"base", "em", "graphs", "new_documents", "params", "runners", "views", "wording"},
+    "held_out": {"em", "views"},
+    "strength": {"compare.aggregate", "em", "held_out", "params", "plot", "progress", "views"},
+    "models": {
+        *("base", "em", "graphs", "new_documents", "params", "runners", "strength", "views"),
+        "wording",
+    },
     "classifier": {"io", "views"},
-    "io": {"em.trace", "models", "reading.recipes", "store", "views", "wording"},
+    "io": {"em.trace", "models", "reading.recipes", "store", "strength", "views", "wording"},
     # what shows and judges it
     "metrics": {"params"},
     "report": {"models"},

@@ -32,6 +32,7 @@ from coview.store import (
     unpack_texts,
     write_sealed,
 )
+from coview.strength import StrengthPath
 from coview.views.checks import DataWarning
 from coview.wording import plural
 
@@ -44,6 +45,7 @@ _OLD_NAMES |= {"unlabelled": "unlabeled"}
 _NUMBERS = "biuf"  # kinds of NumPy types that are written as tensors
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 _PRIVATE = ("_n_features_out",)  # fitted attributes in spite of their names
+_RECORDS: dict[str, type] = {"trace": Trace, "strength_path": StrengthPath}  # written by field
 
 
 class _NotData(TypeError):
@@ -181,11 +183,10 @@ class _Packer:
             return {"$": "dict", "items": [[k, self.pack(v)] for k, v in self._items(value)]}
         if isinstance(value, np.ndarray):
             return self._array(value)
-        if isinstance(value, Trace):
-            return {
-                "$": "trace",
-                "fields": {f.name: self.pack(getattr(value, f.name)) for f in fields(value)},
-            }
+        for kind, cls in _RECORDS.items():
+            if isinstance(value, cls):
+                packed = {f.name: self.pack(getattr(value, f.name)) for f in fields(cls)}
+                return {"$": kind, "fields": packed}
         if isinstance(value, _RecipeAndTerms):
             return self._recipe(value)
         if type(value).__name__ in _CLASSES and type(value).__module__.startswith("coview."):
@@ -272,7 +273,7 @@ class _Unpacker:
             "dict": self._dict,
             "array": self._array,
             "texts": self._texts,
-            "trace": self._trace,
+            **dict.fromkeys(_RECORDS, self._record),
             "recipe": self._recipe,
             "model": self._model,
         }
@@ -316,9 +317,10 @@ class _Unpacker:
         array[:] = texts
         return array
 
-    def _trace(self, value: dict) -> Trace:
-        known = {f.name for f in fields(Trace)}
-        return Trace(**{n: self.unpack(v) for n, v in value["fields"].items() if n in known})
+    def _record(self, value: dict) -> Any:
+        cls = _RECORDS[value["$"]]
+        known = {f.name for f in fields(cls)}
+        return cls(**{n: self.unpack(v) for n, v in value["fields"].items() if n in known})
 
     def _recipe(self, value: dict) -> Recipe:
         parts = (self.unpack(value[name]) for name in ("settings", "arrays", "features"))

@@ -24,6 +24,7 @@ from coview.cli.options import UsageError, parse_pairs, refuse_options
 from coview.cli.output import cell, note, print_json
 from coview.cli.seeds import read_seeds
 from coview.models import MODEL_NAMES, ONE_VIEW, model_class, topic_model
+from coview.params import check_real
 from coview.views.repr import describe as describe_views
 from coview.wording import plural
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from coview.em.checkpoint import Checkpoint
+    from coview.strength import StrengthPath
     from coview.views.container import Views
 
 ModelName = StrEnum("ModelName", {name: name for name in MODEL_NAMES})  # type: ignore[misc]
@@ -61,10 +63,11 @@ def fit(
         ),
     ] = None,
     strength: Annotated[
-        float | None,
+        str | None,
         typer.Option(
-            min=0.0,
-            help="Weight of the penalty (ltm, pairwise, divergence, mggm).",
+            metavar="NUMBER",
+            help="Weight of the penalty (ltm, pairwise, divergence, mggm); auto chooses it without "
+            "labels.",
             rich_help_panel=_MODEL,
         ),
     ] = None,
@@ -185,7 +188,7 @@ def fit(
     """
     given = {
         "n_feature_topics": feature_topics,
-        "strength": strength,
+        "strength": _parse_strength(strength),
         "max_iter": max_iter,
         "tol": tol,
         "n_jobs": jobs,
@@ -229,6 +232,18 @@ def _check_views(name: str, views: Views) -> None:
             f"The model {name} takes one view; the data have {', '.join(views.names)}. Choose one "
             "with --use VIEW, concatenate them with --concat, or take another --model."
         )
+
+
+def _parse_strength(text: str | None) -> float | str | None:
+    """Return the number, or "auto"."""
+    if text is None or text == "auto":
+        return text
+    try:
+        return check_real("--strength", float(text))
+    except ValueError:
+        raise UsageError(
+            f"--strength must be a finite number of at least 0, or auto; got {text!r}."
+        ) from None
 
 
 def _parse_parameters(pairs: list[str]) -> dict[str, Any]:
@@ -379,6 +394,9 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
         "objective": float(model.objective_),
         "file": str(output),
     }
+    path = getattr(model, "strength_path_", None)
+    if path is not None:
+        summary["strength"] = path.chosen
     if as_json:
         print_json(summary)
     elif not quiet:
@@ -386,6 +404,7 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
             f"Fitted {summary['model']} with {plural(summary['topics'], 'topic')} to "
             f"{plural(summary['documents'], 'document')} and saved it as {output}.\n"
             f"{_scaling_lines(summary['scaling'])}"
+            f"{'' if path is None else _strength_line(path)}"
             f"Show its topics with: coview topics {output}"
         )
 
@@ -393,3 +412,12 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
 def _scaling_lines(scaling: dict[str, str]) -> str:
     """Return a line for each view that was scaled."""
     return "".join(f"Scaled {cell(view)}: {how}.\n" for view, how in scaling.items())
+
+
+def _strength_line(path: StrengthPath) -> str:
+    """Return which strength was chosen, and from which."""
+    pairs = zip(path.strengths, path.mean, strict=True)
+    return (
+        f"Strength {path.chosen:g}, by the agreement of two halves of the columns: "
+        f"{', '.join(f'{mean:.2f} at {s:g}' for s, mean in pairs)}.\n"
+    )

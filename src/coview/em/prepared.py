@@ -41,6 +41,7 @@ class Prepared:
     penalty: Penalty = field(default_factory=Penalty)  # made once a fit, where it couples documents
     prior: Prior = field(default_factory=Prior)
     seeds: Seeds | None = None  # pseudo-counts of the topics' words, by view
+    strength: Any = None  # of the model's penalty, on the scale of its parameter
 
     @property
     def n_docs(self) -> int:

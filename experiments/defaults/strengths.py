@@ -1,0 +1,296 @@
+"""How to choose the strength of a penalty without labels: four criteria, measured.
+
+    python -m experiments.defaults.strengths [--seeds 3] [--data msrcv1 ...] [--runs runs.jsonl]
+
+Each model with a penalty is fitted at 0, 0.1, 0.3, 1, 3 and 10 times its usual strength, with all
+other defaults and the number of classes as topics, to at most 400 documents; the NMI (max) of each
+fit is noted. Criteria then choose one of the strengths without seeing labels:
+
+    replicability  clusters of two random halves of the columns agree (AMI, three splits)
+    neighbors      clusters of one half join nearest neighbors in the other (the same fits)
+    tokens         likelihood of a fifth of the tokens, masked in a fit
+    views          likelihood of the other views of held-out documents, folded in by one view alone
+
+and their tables show the NMI at the strengths that they choose. Two more rows take replicability
+and neighbors only where they are better than at the usual strength by more than the standard error
+over the splits. Data sets are read from COVIEW_DATA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import permutations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview import LTM, MGGM, DivergenceCoPLSA, PairwiseCoPLSA, Views
+from coview.base import BaseViewsModel
+from coview.datasets import DATASETS, load_dataset
+from coview.em.prepared import Prepared
+from coview.em.starts import concatenated_tfidf
+from coview.graphs.neighbors import knn_graph
+from coview.held_out import assortativity, label_agreement, sample_rows
+from coview.metrics import nmi_max
+from coview.scores import smoothed, split_tokens
+from coview.strength import ITERATIONS, STEPS, TOLERANCE, choose, splits_of, variant
+
+MODELS: dict[str, Any] = {
+    "PairwiseCoPLSA": PairwiseCoPLSA,
+    "DivergenceCoPLSA": DivergenceCoPLSA,
+    "LTM": LTM,
+    "MGGM": MGGM,
+}
+DATA = (
+    *("msrcv1", "reuters1200", "ngs", "cora", "mfeat", "wikipedia"),
+    *("webkb_cornell", "webkb_texas", "webkb_washington", "webkb_wisconsin"),
+)
+CRITERIA = ("replicability", "neighbors", "tokens", "views")
+CAUTIOUS = {"replicability, if clear": "replicability", "neighbors, if clear": "neighbors"}
+MOST = 400  # documents
+MASKED = 0.2  # of the tokens
+HELD_OUT = 0.25  # of the documents
+N_NEIGHBORS = 15
+HERE = Path(__file__).parent
+
+Run = dict[str, Any]  # strengths, NMI at each, and for each criterion its values (strengths, draws)
+
+
+# -- criteria --------------------------------------------------------------------------------------
+
+
+def by_halves(model: Any, data: Prepared, strengths: np.ndarray, seed: int) -> dict[str, Any]:
+    """Return replicability and assortativity at each strength, for each split."""
+    found: dict[str, list] = {"replicability": [], "neighbors": []}
+    for split in splits_of(model, data, np.random.default_rng(seed)):
+        graphs = [list(_graphs(half)) for half in split.halves]
+        clusters = [split.clusters(s) for s in strengths]
+        found["replicability"].append([label_agreement(one, other) for one, other in clusters])
+        found["neighbors"].append([_on_other_half(pair, graphs) for pair in clusters])
+    return {name: np.transpose(values).tolist() for name, values in found.items()}
+
+
+def _graphs(views: Views) -> Iterator[sp.csr_array]:
+    for v, matrix in enumerate(views.matrices.values()):
+        if matrix.nnz:
+            features = concatenated_tfidf([matrix])
+            yield knn_graph(features, N_NEIGHBORS, present=views.present[:, v])
+
+
+def _on_other_half(pair: Sequence[np.ndarray], graphs: Sequence[Sequence[sp.csr_array]]) -> float:
+    one = [assortativity(pair[0], graph) for graph in graphs[1]]
+    other = [assortativity(pair[1], graph) for graph in graphs[0]]
+    return float(np.mean(one + other))
+
+
+def by_tokens(model: Any, data: Prepared, strengths: np.ndarray, seed: int) -> dict[str, Any]:
+    """Return the log-likelihood of masked tokens, the mean over the views of that of a token."""
+    seen, held = split_tokens(data, MASKED, seed)
+
+    def value(strength: float) -> float:
+        fitted = variant(model, strength=strength).fit(as_views(seen))
+        views = zip(held.names, held.matrices, strict=True)
+        return float(
+            np.mean([_mean_log(fitted, n, fitted.view_doc_topic_[n], m) for n, m in views])
+        )
+
+    return {"tokens": [[value(s)] for s in strengths]}
+
+
+def by_views(model: Any, data: Prepared, strengths: np.ndarray, seed: int) -> dict[str, Any]:
+    """Return the log-likelihood of each view of new documents, folded in by each other one."""
+    if len(data.names) < 2:
+        return {}
+    views = as_views(data)
+    order = np.random.default_rng(seed).permutation(len(views))
+    n_new = round(HELD_OUT * len(views))
+    new, training = views[np.sort(order[:n_new])], views[np.sort(order[n_new:])]
+
+    def value(strength: float) -> float:
+        fitted = variant(model, strength=strength).fit(training)
+        mixtures = {n: fitted.fold_in(new.select(n)).doc_topic for n in new.names}
+        found = []
+        for (v, one), (u, other) in permutations(enumerate(new.names), 2):
+            both = np.flatnonzero(new.present[:, v] & new.present[:, u])
+            found.append(_mean_log(fitted, other, mixtures[one][both], new[other][both]))
+        return float(np.mean(found))
+
+    return {"views": [[value(s)] for s in strengths]}
+
+
+def _mean_log(fitted: Any, name: str, mixtures: np.ndarray, matrix: sp.csr_array) -> float:
+    """Return the mean log-likelihood of the tokens of one view, given mixtures."""
+    topics = smoothed(fitted.components_[name], fitted.term_counts_[name], 0.01)
+    tokens = sp.coo_array(matrix)
+    p = np.einsum("ij,ij->i", mixtures[tokens.row], topics[:, tokens.col].T, dtype=float)
+    known = p > 0
+    total = tokens.data[known].sum(dtype=float)
+    return float(tokens.data[known] @ np.log(p[known]) / total) if total else 0.0
+
+
+def as_views(data: Prepared) -> Views:
+    """Return prepared data as views."""
+    return Views(dict(zip(data.names, data.matrices, strict=True)), present=data.present)
+
+
+# -- runs ------------------------------------------------------------------------------------------
+
+
+def one_run(name: str, model_name: str, seed: int) -> Run:
+    """Return NMI and criteria along the path, for one draw of the documents."""
+    views = load(name)
+    views = views[sample_rows(len(views), MOST, np.random.default_rng(seed))]
+    cls = MODELS[model_name]
+    views = views.concat() if cls._one_view else views
+    n_classes = len(np.unique(views.labels[views.labels >= 0]))
+    model = cls(n_classes, random_state=seed, n_jobs=1)
+    strengths = cls._usual_strength * np.array(STEPS)
+    begin = time.process_time()
+    fits = [variant(model, strength=s).fit(views) for s in strengths]
+    run: Run = {"data": name, "model": model_name, "seed": seed, "strengths": strengths.tolist()}
+    run["nmi"] = [100 * nmi_max(views.labels, fitted.labels_) for fitted in fits]
+    run["seconds"] = {"fits": time.process_time() - begin}
+    data = _prepared(model, views, seed)
+    weights = dict(zip(data.names, data.weights, strict=True))
+    quick = variant(model, init="kmeans", max_iter=ITERATIONS, tol=TOLERANCE, scaling=None)
+    quick.set_params(view_weights=weights)
+    for judge in (by_halves, by_tokens, by_views):
+        begin = time.process_time()
+        run |= judge(model if judge is by_halves else quick, data, strengths, seed)
+        run["seconds"][judge.__name__] = time.process_time() - begin
+    return run
+
+
+def _prepared(model: Any, views: Views, seed: int) -> Prepared:
+    data = BaseViewsModel._prepare_training(model, views, None, np.random.default_rng(seed))[0]
+    return replace(data, blocks=())
+
+
+def load(name: str) -> Views:
+    """Read a data set: as its loader does, where there is one (which leaves out some views)."""
+    if name in DATASETS:
+        return load_dataset(name)
+    return Views.load(Path(os.environ["COVIEW_DATA"]) / name)
+
+
+# -- choices and tables ----------------------------------------------------------------------------
+
+
+def chosen(run: Run, criterion: str) -> float:
+    """Return the NMI at the strength that a criterion chooses."""
+    strengths, usual = np.array(run["strengths"]), MODELS[run["model"]]._usual_strength
+    values = run.get(CAUTIOUS.get(criterion, criterion))
+    if values is None:  # one view: there is no other to predict
+        return float("nan")
+    found = choose(strengths, np.array(values), usual)
+    if criterion in CAUTIOUS and not _is_clear(np.array(values), strengths, found, usual):
+        found = usual
+    return run["nmi"][run["strengths"].index(found)]
+
+
+def _is_clear(values: np.ndarray, strengths: np.ndarray, found: float, usual: float) -> bool:
+    """Return whether a strength is better than the usual one by more than the standard error."""
+    gain = values[strengths == found][0] - values[strengths == usual][0]
+    return bool(gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)))
+
+
+COLUMNS: dict[str, Callable[[Run], float]] = {
+    "none (0)": lambda run: run["nmi"][0],
+    "usual": lambda run: run["nmi"][STEPS.index(1.0)],
+    **{c: (lambda run, c=c: chosen(run, c)) for c in (*CRITERIA, *CAUTIOUS)},
+    "best, by labels": lambda run: max(run["nmi"]),
+}
+
+
+def table(runs: Sequence[Run], model: str) -> list[str]:
+    """Return the table of one model: NMI by data set and criterion, and differences to the usual."""
+    lines = [f"| data | {' | '.join(COLUMNS)} |", f"| --- |{' --- |' * len(COLUMNS)}"]
+    own = [run for run in runs if run["model"] == model]
+    names = [name for name in DATA if any(run["data"] == name for run in own)]
+    means = np.array([_means([run for run in own if run["data"] == n]) for n in names])
+    for name, row in zip(names, means, strict=True):
+        lines.append(f"| {name} | {' | '.join(map(_percent, row))} |")
+    lines.append(f"| **mean** | {' | '.join(map(_percent, means.mean(axis=0)))} |")
+    gains = means - means[:, [list(COLUMNS).index("usual")]]
+    errors = gains.std(axis=0, ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else gains[0] * 0
+    both = zip(gains.mean(axis=0), errors, strict=True)
+    lines.append(f"| over the usual | {' | '.join(_gain(g, e) for g, e in both)} |")
+    return lines
+
+
+def _means(runs: Sequence[Run]) -> list[float]:
+    return [float(np.mean([column(run) for run in runs])) for column in COLUMNS.values()]
+
+
+def _percent(x: float) -> str:
+    return "–" if np.isnan(x) else f"{x:.1f}"
+
+
+def _gain(gain: float, error: float) -> str:
+    return "–" if np.isnan(gain) else f"{gain:+.1f} ± {error:.1f}"
+
+
+def seed_spread(runs: Sequence[Run]) -> float:
+    """Return the typical standard deviation over seeds of the NMI at the usual strength."""
+    cells: dict[tuple[str, str], list[float]] = {}
+    for run in runs:
+        cells.setdefault((run["data"], run["model"]), []).append(COLUMNS["usual"](run))
+    variances = [np.var(values, ddof=1) for values in cells.values() if len(values) > 1]
+    return float(np.sqrt(np.mean(variances))) if variances else float("nan")
+
+
+def write_page(runs: Sequence[Run], path: Path) -> None:
+    """Write the tables as markdown."""
+    seeds = len({run["seed"] for run in runs})
+    cost = np.mean([run["seconds"]["by_halves"] / run["seconds"]["fits"] for run in runs])
+    lines = [
+        "# The strength of a penalty, chosen without labels",
+        "",
+        "Generated by `python -m experiments.defaults.strengths`; its docstring describes it. NMI",
+        f"(max) in %, mean of {seeds} seeds, each with another draw of documents; the last row is the",
+        "difference to the usual strength, mean ± standard error over the data sets. The standard",
+        f"deviation over the seeds at the usual strength is {seed_spread(runs):.1f} points. The path",
+        f'of `strength="auto"` took {6 * cost:.1f} times the CPU time of one fit (mean of all runs).',
+    ]
+    for model in MODELS:
+        if any(run["model"] == model for run in runs):
+            lines += ["", f"## {model}", "", *table(runs, model)]
+    path.write_text("\n".join([*lines, ""]), "utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, and write the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--data", nargs="+", default=DATA, metavar="NAME")
+    parser.add_argument("--models", nargs="+", default=tuple(MODELS), choices=MODELS)
+    parser.add_argument("--runs", type=Path, help="keep finished runs here, and take them from it")
+    parser.add_argument("--output", type=Path, default=HERE / "strengths.md")
+    args = parser.parse_args(arguments)
+    if not os.environ.get("COVIEW_DATA"):
+        parser.error("Set COVIEW_DATA to the folder of the data sets.")
+    known = args.runs.read_text("utf-8").splitlines() if args.runs and args.runs.exists() else []
+    runs: list[Run] = [json.loads(line) for line in known]
+    done = {(run["seed"], run["data"], run["model"]) for run in runs}
+    for key in product(range(args.seeds), args.data, args.models):
+        if key in done:
+            continue
+        with warnings.catch_warnings(action="ignore"):
+            runs.append(one_run(key[1], key[2], key[0]))
+        print(key, np.round(runs[-1]["nmi"], 1), flush=True)
+        if args.runs:
+            with args.runs.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(runs[-1]) + "\n")
+        write_page(runs, args.output)
+
+
+if __name__ == "__main__":
+    main()
