@@ -36,7 +36,9 @@ ALLOWED = {
     "scores": {"em", "new_documents", "params", "runners"},
     "base": {"em", "io", "new_documents", "params", "scores", "views"},
     "held_out": {"em", "views"},
-    "strength": {"compare.aggregate", "em", "held_out", "params", "plot", "progress", "views"},
+    "strength": {
+        *("compare.aggregate", "em", "graphs", "held_out", "params", "plot", "progress", "views"),
+    },
     "models": {
         *("base", "em", "graphs", "new_documents", "params", "runners", "strength", "views"),
         "wording",

@@ -2,8 +2,9 @@
 
 A strength is good if it makes clusters that are in the data rather than in the noise. So the
 columns of each view are dealt at random into two halves, the model is fitted to each half at every
-strength of a path, and the clusters of the two halves are compared by adjusted mutual information:
-their replicability. docs/design.md has the measurements, and what else was tried.
+strength of a path, and its clusters are judged by the other half: how much more often than by
+chance nearest neighbors there are in the same cluster (assortativity, as of a network). No label
+is used. docs/design.md has the measurements, and what else was tried.
 
 The cost is bounded: a sample of at most `MOST_DOCUMENTS` documents, `SPLITS` times two halves for
 each strength, at most `ITERATIONS` iterations from one start.
@@ -14,16 +15,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from coview.em.prepared import Prepared
+from coview.em.starts import concatenated_tfidf
+from coview.graphs.neighbors import knn_graph
 from coview.held_out import (
+    assortativity,
     deal_columns,
     deal_edges,
     has_counts,
-    label_agreement,
     sample_rows,
     take_documents,
 )
@@ -38,20 +43,22 @@ STEPS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)  # of the path, times the usual strength
 SPLITS = 3
 MOST_DOCUMENTS = 2000
 ITERATIONS = 50
+N_NEIGHBORS = 15
 TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class StrengthPath:
-    """How well clusters replicate at each strength of a path; see :func:`coview.strength_path`.
+    """How good clusters are at each strength of a path; see :func:`coview.strength_path`.
 
     Attributes
     ----------
     strengths : ndarray of shape (n_strengths,)
         On the scale of masses, rising.
     values : ndarray of shape (n_strengths, n_splits)
-        Adjusted mutual information between the clusters of two halves of the columns, for each
-        split: 1 if they are equal, 0 by chance. NaN where there was nothing to compare.
+        For each split of the columns into halves, how much more often than by chance nearest
+        neighbors in one half are in the same cluster of the other half: 1 if always, 0 by chance.
+        NaN where there was nothing to compare.
     chosen : float
         The strength that was chosen.
     usual : float
@@ -91,7 +98,7 @@ class StrengthPath:
         positive = self.strengths[self.strengths > 0]
         wide = bool(len(positive)) and positive.max() / positive.min() >= LOG_RATIO
         line = Line(self.strengths, self.mean, self.spread)
-        display = LinesDisplay({"": line}, "strength", "agreement of two halves", log_x=wide)
+        display = LinesDisplay({"": line}, "strength", "neighbors in one cluster", log_x=wide)
         display.plot(ax)
         display.ax_.axvline(self.chosen, color=GRAY, linewidth=1.2, linestyle=":", zorder=0)
         above = {"xycoords": display.ax_.get_xaxis_transform(), "va": "bottom", "ha": "center"}
@@ -112,12 +119,13 @@ def strength_path(
     labels: Any = None,
     random_state: Any = 0,
 ) -> StrengthPath:
-    """Compute how well clusters replicate at several strengths of a model's penalty, without labels.
+    """Compute how good clusters are at several strengths of a model's penalty, without labels.
 
     The columns of each view are dealt at random into two halves, three times. At each strength the
-    model is fitted to both halves for a few iterations, on a sample of at most 2,000 documents, and
-    their clusters are compared. So the path takes as long as six short fits (50 iterations, half of
-    the columns) for each strength. `model.fit` does the same with ``strength="auto"``.
+    model is fitted to both halves for a few iterations, on a sample of at most 2,000 documents. Its
+    clusters are good if they hold nearest neighbors in the *other* half together. So the path takes
+    as long as six short fits (50 iterations, half of the columns) for each strength. `model.fit`
+    does the same with ``strength="auto"``.
 
     Parameters
     ----------
@@ -170,15 +178,15 @@ def path_of(
         warnings.catch_warnings(action="ignore"),  # the fit itself says what there is to say
     ):
         for i, split in enumerate(splits_of(model, data, rng.spawn(1)[0])):
-            for j, strength in enumerate(steps):
+            for j, strength in enumerate(steps if len(split.compared) else ()):
                 advance(i * len(steps) + j, f"{strength:g}")
-                values[j, i] = split.replicability(float(strength))
+                values[j, i] = split.cohesion(split.clusters(float(strength)))
     n_docs = min(data.n_docs, MOST_DOCUMENTS)
     return StrengthPath(steps, values, choose(steps, values, usual), usual, n_docs)
 
 
 def choose(strengths: np.ndarray, values: np.ndarray, usual: float) -> float:
-    """Return the strength whose clusters replicate best; of equal ones that nearest the usual.
+    """Return the strength of the largest mean; of equal ones that nearest the usual.
 
     >>> choose(np.array([0.0, 1.0, 3.0]), np.array([[0.5], [0.7], [0.7]]), usual=2.5)
     3.0
@@ -213,19 +221,35 @@ class Split:
     halves: tuple[Views, Views]
     pins: np.ndarray | None  # (documents,) topics of pinned documents, -1 elsewhere
 
-    def clusters(self, strength: float) -> list[np.ndarray]:
-        """Return the cluster of each document by the one half and by the other."""
-        pairs = zip(self.models, self.halves, strict=True)
-        return [variant(m, strength=strength).fit(x, labels=self.pins).labels_ for m, x in pairs]
+    @cached_property
+    def compared(self) -> np.ndarray:
+        """The documents that have counts in both halves and are not pinned."""
+        some = has_counts(self.halves[0]) & has_counts(self.halves[1])
+        return np.flatnonzero(some if self.pins is None else some & (self.pins < 0))
 
-    def replicability(self, strength: float) -> float:
-        """Return how well the clusters agree, NaN if there is nothing to compare."""
-        compared = has_counts(self.halves[0]) & has_counts(self.halves[1])
-        if self.pins is not None:
-            compared &= self.pins < 0
-        if not compared.any():
-            return np.nan
-        return label_agreement(*(found[compared] for found in self.clusters(strength)))
+    def clusters(self, strength: float) -> list[np.ndarray]:
+        """Return the cluster of each compared document by the one half and by the other."""
+        pairs = zip(self.models, self.halves, strict=True)
+        fits = (variant(m, strength=strength).fit(x, labels=self.pins) for m, x in pairs)
+        return [fitted.labels_[self.compared] for fitted in fits]
+
+    @cached_property
+    def neighbors(self) -> list[list[sp.csr_array]]:
+        """The graph of nearest neighbors in each view of the one half and of the other."""
+        return [list(_neighbor_graphs(half[self.compared])) for half in self.halves]
+
+    def cohesion(self, clusters: Sequence[np.ndarray]) -> float:
+        """Return how far clusters of each half join nearest neighbors in the other half."""
+        pairs = zip(clusters, reversed(self.neighbors), strict=True)
+        found = [assortativity(labels, graph) for labels, graphs in pairs for graph in graphs]
+        return float(np.mean(found)) if found else np.nan
+
+
+def _neighbor_graphs(views: Views) -> Iterator[sp.csr_array]:
+    for v, matrix in enumerate(views.matrices.values()):
+        if matrix.nnz:
+            features = concatenated_tfidf([matrix])
+            yield knn_graph(features, N_NEIGHBORS, present=views.present[:, v])
 
 
 def splits_of(model: Any, data: Prepared, rng: np.random.Generator) -> Iterator[Split]:

@@ -418,6 +418,6 @@ def _strength_line(path: StrengthPath) -> str:
     """Return which strength was chosen, and from which."""
     pairs = zip(path.strengths, path.mean, strict=True)
     return (
-        f"Strength {path.chosen:g}, by the agreement of two halves of the columns: "
-        f"{', '.join(f'{mean:.2f} at {s:g}' for s, mean in pairs)}.\n"
+        f"Strength {path.chosen:g}, by how well clusters of one half of the columns hold neighbors "
+        f"in the other together: {', '.join(f'{mean:.2f} at {s:g}' for s, mean in pairs)}.\n"
     )
