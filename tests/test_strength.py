@@ -93,6 +93,17 @@ def test_the_best_is_chosen_and_of_equals_the_nearest_to_the_usual():
     assert path_with([np.nan] * 4, strengths).chosen == 2.0  # nothing was compared
 
 
+@pytest.mark.parametrize(("best", "chosen"), [([0.6, 0.5, 0.55], 0.1), ([0.9, 0.3, 0.5], 1.0)])
+def test_a_better_strength_is_chosen_only_if_the_splits_agree(best, chosen):
+    values = np.array([best, [0.45, 0.45, 0.45]])
+    assert values[0].mean() > values[1].mean()
+    assert module.choose(np.array([0.1, 1.0]), values, usual=1.0) == chosen
+
+
+def test_one_split_is_taken_as_it_is():
+    assert module.choose(np.array([0.1, 1.0]), np.array([[0.5], [0.4]]), usual=1.0) == 0.1
+
+
 def test_the_path_tells_what_it_found():
     text = repr(path_with([0.25, 0.5], [0.0, 2.0]))
     assert text == "StrengthPath(chosen=2; 0: 0.250 ± 0.000, 2: 0.500 ± 0.000)"

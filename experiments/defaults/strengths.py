@@ -40,7 +40,15 @@ from coview.em.prepared import Prepared
 from coview.held_out import label_agreement, sample_rows
 from coview.metrics import nmi_max
 from coview.scores import smoothed, split_tokens
-from coview.strength import ITERATIONS, STEPS, TOLERANCE, choose, splits_of, variant
+from coview.strength import (
+    ITERATIONS,
+    STEPS,
+    TOLERANCE,
+    choose,
+    nearest_and_best,
+    splits_of,
+    variant,
+)
 
 MODELS: dict[str, Any] = {
     "PairwiseCoPLSA": PairwiseCoPLSA,
@@ -174,16 +182,9 @@ def chosen(run: Run, criterion: str) -> float:
     values = run.get(CAUTIOUS.get(criterion, criterion))
     if values is None:  # one view: there is no other to predict
         return float("nan")
-    found = choose(strengths, np.array(values), usual)
-    if criterion in CAUTIOUS and not _is_clear(np.array(values), strengths, found, usual):
-        found = usual
-    return run["nmi"][run["strengths"].index(found)]
-
-
-def _is_clear(values: np.ndarray, strengths: np.ndarray, found: float, usual: float) -> bool:
-    """Return whether a strength is better than the usual one by more than the standard error."""
-    gain = values[strengths == found][0] - values[strengths == usual][0]
-    return bool(gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)))
+    if criterion in CAUTIOUS:
+        return run["nmi"][run["strengths"].index(choose(strengths, np.array(values), usual))]
+    return run["nmi"][nearest_and_best(strengths, np.array(values), usual)[1]]
 
 
 COLUMNS: dict[str, Callable[[Run], float]] = {
@@ -220,6 +221,21 @@ def _percent(x: float) -> str:
 
 def _gain(gain: float, error: float) -> str:
     return "–" if np.isnan(gain) else f"{gain:+.1f} ± {error:.1f}"
+
+
+def fixed_strengths(runs: Sequence[Run]) -> list[str]:
+    """Return the table of fixed strengths: gains of each model over the usual one."""
+    steps = [f"{step:g} times" for step in STEPS]
+    lines = [f"| model | {' | '.join(steps)} |", f"| --- |{' --- |' * len(steps)}"]
+    for model in MODELS:
+        own = [run for run in runs if run["model"] == model]
+        names = sorted({run["data"] for run in own})
+        nmi = [np.mean([r["nmi"] for r in own if r["data"] == n], axis=0) for n in names]
+        gains = np.array(nmi) - np.array(nmi)[:, [STEPS.index(1.0)]]
+        errors = gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
+        cells = (_gain(g, e) for g, e in zip(gains.mean(axis=0), errors, strict=True))
+        lines.append(f"| {model} | {' | '.join(cells)} |")
+    return lines
 
 
 def leave_one_out(runs: Sequence[Run]) -> tuple[float, float]:
@@ -296,7 +312,13 @@ def write_page(runs: Sequence[Run], path: Path) -> None:
         "",
         "## All models together",
         "",
-        *(all_models(runs) if len({run["data"] for run in runs}) > 1 else []),
+        *all_models(runs),
+        "",
+        "## One strength for all data sets",
+        "",
+        "Times the usual strength, which is 1 in the first two models and 2 in the others.",
+        "",
+        *fixed_strengths(runs),
     ]
     for model in MODELS:
         if any(run["model"] == model for run in runs):
@@ -327,7 +349,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if args.runs:
             with args.runs.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(runs[-1]) + "\n")
-        write_page(runs, args.output)
+        complete = {m: [r for r in runs if r["model"] == m] for m in args.models}
+        if all(len({r["data"] for r in own}) > 1 for own in complete.values()):
+            write_page(runs, args.output)
 
 
 if __name__ == "__main__":

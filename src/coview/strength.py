@@ -45,6 +45,7 @@ MOST_DOCUMENTS = 2000
 ITERATIONS = 50
 N_NEIGHBORS = 15
 TOLERANCE = 1e-4
+SAME = 1e-9  # a smaller difference of two means is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +124,11 @@ def strength_path(
 
     The columns of each view are dealt at random into two halves, three times. At each strength the
     model is fitted to both halves for a few iterations, on a sample of at most 2,000 documents. Its
-    clusters are good if they hold nearest neighbors in the *other* half together. So the path takes
-    as long as six short fits (50 iterations, half of the columns) for each strength. `model.fit`
-    does the same with ``strength="auto"``.
+    clusters are good if they hold nearest neighbors in the *other* half together. The usual
+    strength of the model is chosen unless another one is clearly better.
+
+    So the path takes as long as six short fits (50 iterations, half of the columns) for each
+    strength. `model.fit` does the same with ``strength="auto"``.
 
     Parameters
     ----------
@@ -186,17 +189,33 @@ def path_of(
 
 
 def choose(strengths: np.ndarray, values: np.ndarray, usual: float) -> float:
-    """Return the strength of the largest mean; of equal ones that nearest the usual.
+    """Return the best strength if it is clearly better than the usual one, else the latter.
 
-    >>> choose(np.array([0.0, 1.0, 3.0]), np.array([[0.5], [0.7], [0.7]]), usual=2.5)
-    3.0
+    Clearly: by more than the standard error of the difference over the splits. If the usual
+    strength is not among those given, the nearest to it stands for it.
+
+    >>> choose(np.array([0.0, 1.0]), np.array([[0.7, 0.8], [0.5, 0.7]]), usual=1.0)
+    0.0
+    >>> choose(np.array([0.0, 1.0]), np.array([[0.9, 0.6], [0.5, 0.7]]), usual=1.0)
+    1.0
+    """
+    near, best = nearest_and_best(strengths, values, usual)
+    gain = values[best] - values[near]
+    error = gain.std(ddof=int(len(gain) > 1)) / np.sqrt(len(gain))
+    return float(strengths[best if gain.mean() > error else near])
+
+
+def nearest_and_best(strengths: np.ndarray, values: np.ndarray, usual: float) -> tuple[int, int]:
+    """Return which strength is nearest the usual one, and which has the largest mean.
+
+    Of equal means that nearest the usual strength is taken, and where some are NaN as well.
     """
     mean = values.mean(axis=1)
-    nearest = np.argsort(np.abs(np.log1p(strengths) - np.log1p(usual)), kind="stable")
+    order = np.argsort(np.abs(np.log1p(strengths) - np.log1p(usual)), kind="stable")
     if np.isnan(mean).any():
-        return float(strengths[nearest[0]])
-    best = np.flatnonzero(np.isclose(mean, mean.max(), rtol=0, atol=1e-9))
-    return float(strengths[next(i for i in nearest if i in best)])
+        return int(order[0]), int(order[0])
+    best = next(i for i in order if mean[i] >= mean.max() - SAME)
+    return int(order[0]), int(best)
 
 
 def variant(model: Any, **changes: Any) -> Any:

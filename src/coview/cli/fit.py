@@ -416,6 +416,8 @@ def _scaling_lines(scaling: dict[str, str]) -> str:
 
 def _strength_line(path: StrengthPath) -> str:
     """Return which strength was chosen, and from which."""
+    if path.mean[0] != path.mean[0]:
+        return f"Strength {path.chosen:g}, the usual one: there was nothing to judge others by.\n"
     pairs = zip(path.strengths, path.mean, strict=True)
     return (
         f"Strength {path.chosen:g}, by how well clusters of one half of the columns hold neighbors "
