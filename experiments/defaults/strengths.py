@@ -1,6 +1,6 @@
 """How to choose the strength of a penalty without labels: four criteria, measured.
 
-    python -m experiments.defaults.strengths [--seeds 3] [--data msrcv1 ...] [--runs runs.jsonl]
+    python -m experiments.defaults.strengths [--seeds 2] [--data msrcv1 ...] [--runs runs.jsonl]
 
 Each model with a penalty is fitted at 0, 0.1, 0.3, 1, 3 and 10 times its usual strength, with all
 other defaults and the number of classes as topics, to at most 400 documents; the NMI (max) of each
@@ -329,7 +329,7 @@ def write_page(runs: Sequence[Run], path: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--data", nargs="+", default=DATA, metavar="NAME")
     parser.add_argument("--models", nargs="+", default=tuple(MODELS), choices=MODELS)
     parser.add_argument("--runs", type=Path, help="keep finished runs here, and take them from it")
