@@ -37,10 +37,20 @@ ALLOWED = {
     "scores": {"em", "new_documents", "params", "runners"},
     "training_data": {"em", "params", "views"},
     "base": {"em", "io", "new_documents", "params", "scores", "training_data", "views"},
-    "models": {"base", "em", "graphs", "new_documents", "params", "runners", "views", "wording"},
+    "held_out": {"em", "views"},
+    "strength": {
+        *("compare.aggregate", "em", "graphs", "held_out", "params", "plot", "progress", "views"),
+    },
+    "models": {
+        *("base", "em", "graphs", "new_documents", "params", "runners", "strength", "views"),
+        "wording",
+    },
     "classifier": {"io", "views"},
     "automatic": {"classifier", "ensemble", "models", "params", "views", "wording"},
-    "io": {"automatic.why", "em.trace", "models", "reading.recipes", "store", "views", "wording"},
+    "io": {
+        *("automatic.why", "em.trace", "models", "reading.recipes", "store", "strength", "views"),
+        "wording",
+    },
     # what shows and judges it
     "metrics": {"params"},
     "report": {"models"},

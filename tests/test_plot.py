@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from coview import LTM, LinkPLSA
+from coview import LTM, LinkPLSA, StrengthPath
 from coview.compare import Results, Run
 from coview.compare.tasks import follow
 from coview.datasets import make_views
@@ -237,3 +237,27 @@ def test_views_without_labels_are_refused():
 def test_importing_the_module_does_not_import_matplotlib():
     code = "import coview.plot, sys; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("strengths", "scale"), [((0, 0.2, 2, 20), "symlog"), ((1, 2, 3), "linear")]
+)
+def test_a_path_of_strengths_shows_means_deviations_and_the_choice(strengths, scale, tmp_path):
+    values = np.arange(2 * len(strengths), dtype=float).reshape(-1, 2) / 10
+    path = StrengthPath(np.array(strengths, float), values, strengths[1], 2.0, 100)
+    display = path.plot()
+    line, chosen = display.ax_.lines
+    assert line.get_xdata().tolist() == list(strengths)
+    assert line.get_ydata() == pytest.approx(values.mean(axis=1))
+    assert display.lines[""].sd == pytest.approx(values.std(axis=1, ddof=1))
+    assert set(chosen.get_xdata()) == {strengths[1]}
+    assert display.ax_.get_xscale() == scale
+    assert [t.get_text() for t in display.ax_.texts if t.get_text()] == ["chosen"]
+    display.save(tmp_path / "path.svg")
+    assert (tmp_path / "path.svg").stat().st_size > 1000
+
+
+def test_a_path_is_drawn_on_axes_that_are_given():
+    ax = pyplot.subplots()[1]
+    path = StrengthPath(np.array([2.0]), np.array([[0.5]]), 2.0, 2.0, 10)  # one step, one split
+    assert path.plot(ax).ax_ is ax

@@ -38,6 +38,8 @@ _HOMES = {
     "top_terms": "report",
     "suggest_labels": "guidance",
     "view_reliability": "ensemble.reliability",
+    "strength_path": "strength",
+    "StrengthPath": "strength",
     "baselines": "baselines",
     "compare": "compare",
     "datasets": "datasets",
@@ -73,6 +75,8 @@ if TYPE_CHECKING:
     from .retrieval.index import search as search
     from .retrieval.query import Doc as Doc
     from .store import DamagedFile as DamagedFile
+    from .strength import StrengthPath as StrengthPath
+    from .strength import strength_path as strength_path
     from .views.checks import DataWarning as DataWarning
     from .views.container import Views as Views
 

@@ -15,7 +15,6 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -34,6 +33,7 @@ from coview.store import (
     unpack_texts,
     write_sealed,
 )
+from coview.strength import StrengthPath
 from coview.views.checks import DataWarning
 from coview.wording import plural
 
@@ -46,8 +46,8 @@ _OLD_NAMES |= {"unlabelled": "unlabeled"}
 _LATER_NAMES = ("topic_stability_", "doc_confidence_")  # None in files written before they existed
 _NUMBERS = "biuf"  # kinds of NumPy types that are written as tensors
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
-_RECORDS = {"trace": Trace, "why": Why}  # dataclasses that are written field by field
 _PRIVATE = ("_n_features_out",)  # fitted attributes in spite of their names
+_RECORDS: dict[str, type] = {"trace": Trace, "why": Why, "strength_path": StrengthPath}
 
 
 class _NotData(TypeError):
@@ -275,7 +275,7 @@ class _Unpacker:
             "dict": self._dict,
             "array": self._array,
             "texts": self._texts,
-            **{kind: partial(self._record, cls) for kind, cls in _RECORDS.items()},
+            **dict.fromkeys(_RECORDS, self._record),
             "recipe": self._recipe,
             "model": self._model,
         }
@@ -319,7 +319,8 @@ class _Unpacker:
         array[:] = texts
         return array
 
-    def _record(self, cls: type, value: dict) -> Any:
+    def _record(self, value: dict) -> Any:
+        cls = _RECORDS[value["$"]]
         known = {f.name for f in fields(cls)}
         return cls(**{n: self.unpack(v) for n, v in value["fields"].items() if n in known})
 

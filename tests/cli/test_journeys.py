@@ -244,3 +244,24 @@ def test_measurements_with_negative_values_and_how_they_were_scaled(tmp_path, rn
     assert "scaled: features from -" in " ".join(working("info", tmp_path / "m.coview").split())
     without = failing(1, *args[:-1], tmp_path / "n.coview", "--set", "scaling=null")
     assert "scaling='auto'" in " ".join(without.split())
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (["-k", 3], "by how well clusters of one half of the columns hold neighbors"),
+        (["--label", "topic", "--classify"], "the usual one: there was nothing to judge others by"),
+    ],
+)
+def test_a_strength_is_chosen_and_reported(tmp_path, how, words):
+    table, model = tmp_path / "news.csv", tmp_path / "news.coview"
+    write_table(table, rows_of(30), ["id", "en", "de", "topic"])  # all are labeled
+    command = ["fit", table, "--text", "en", "--text", "de", "--id", "id", *how, "-o", model]
+    command += ["--model", "mggm", "--max-iter", 5, "--tol", 0, "--strength"]
+    code, _, said = inside(*command, "auto")
+    assert code == 0, said
+    told = json.loads(working(*command, "auto", "--json", "--quiet"))
+    assert f"Strength {told['strength']:g}, {words}" in said
+    given = json.loads(working(*command, told["strength"], "--json", "--quiet"))
+    assert "strength" not in given  # it was not chosen
+    assert given["objective"] == told["objective"]

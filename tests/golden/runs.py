@@ -127,7 +127,7 @@ def one_name(name: str) -> str:
 # -- hashes ----------------------------------------------------------------------------------------
 
 # parts of results that came after the recording: a trace without seeds, and the names of topics
-ADDED = ("seed_term", "topic_names_")
+ADDED = ("seed_term", "strength_", "strength_path_", "topic_names_")
 
 
 def fed(value: Any) -> Iterator[bytes]:

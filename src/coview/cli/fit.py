@@ -35,6 +35,7 @@ from coview.cli.options import UsageError, refuse_options
 from coview.cli.output import cell, note, print_json
 from coview.cli.seeds import read_seeds
 from coview.models import MODEL_NAMES, topic_model
+from coview.params import check_real
 from coview.views.repr import describe as describe_views
 from coview.wording import plural
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from coview.automatic.why import Why
     from coview.em.checkpoint import Checkpoint
+    from coview.strength import StrengthPath
     from coview.views.container import Views
 
 ModelName = StrEnum("ModelName", {name: name for name in MODEL_NAMES})  # type: ignore[misc]
@@ -84,10 +86,11 @@ def fit(
         ),
     ] = None,
     strength: Annotated[
-        float | None,
+        str | None,
         typer.Option(
-            min=0.0,
-            help="Weight of the penalty (ltm, pairwise, divergence, mggm).",
+            metavar="NUMBER",
+            help="Weight of the penalty (ltm, pairwise, divergence, mggm); auto chooses it without "
+            "labels.",
             rich_help_panel=_MODEL,
         ),
     ] = None,
@@ -213,7 +216,7 @@ def fit(
     """
     given = {
         "n_feature_topics": feature_topics,
-        "strength": strength,
+        "strength": _parse_strength(strength),
         "max_iter": max_iter,
         "tol": tol,
         "n_jobs": jobs,
@@ -257,6 +260,18 @@ def _check_output(output: Path) -> None:
         raise UsageError(f"{output} is a folder: give the name of a file, -o {output}/news.coview.")
     if not output.parent.is_dir():
         raise UsageError(f"There is no folder {output.parent} to write {output.name} to.")
+
+
+def _parse_strength(text: str | None) -> float | str | None:
+    """Return the number, or "auto"."""
+    if text is None or text == "auto":
+        return text
+    try:
+        return check_real("--strength", float(text))
+    except ValueError:
+        raise UsageError(
+            f"--strength must be a finite number of at least 0, or auto; got {text!r}."
+        ) from None
 
 
 # -- the fit ---------------------------------------------------------------------------------------
@@ -373,6 +388,9 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
     }
     if hasattr(fitted, "why_"):
         summary["why"] = fitted.why_.as_data()
+    path = getattr(model, "strength_path_", None)
+    if path is not None:
+        summary["strength"] = path.chosen
     if as_json:
         print_json(summary)
     elif not quiet:
@@ -381,6 +399,7 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
             f"{plural(summary['documents'], 'document')} and saved it as {output}.\n"
             f"{_scaling_lines(summary['scaling'])}"
             f"{_stability_line(fitted)}"
+            f"{'' if path is None else _strength_line(path)}"
             f"Show its topics with: coview topics {output}"
         )
 
@@ -398,3 +417,14 @@ def _stability_line(fitted: Any) -> str:
     names = [name and cell(name) for name in topic_names(fitted)]
     text = describe_unstable(topic_model(fitted).topic_stability_, names)
     return f"{text}\n" if text else ""
+
+
+def _strength_line(path: StrengthPath) -> str:
+    """Return which strength was chosen, and from which."""
+    if path.mean[0] != path.mean[0]:
+        return f"Strength {path.chosen:g}, the usual one: there was nothing to judge others by.\n"
+    pairs = zip(path.strengths, path.mean, strict=True)
+    return (
+        f"Strength {path.chosen:g}, by how well clusters of one half of the columns hold neighbors "
+        f"in the other together: {', '.join(f'{mean:.2f} at {s:g}' for s, mean in pairs)}.\n"
+    )

@@ -47,6 +47,7 @@ class Prepared:
     prior: Prior = field(default_factory=Prior)
     seeds: Seeds | None = None  # pseudo-counts of the topics' words, by view
     ensemble: Ensemble | None = None  # clusterings of the documents, where they are needed
+    strength: Any = None  # of the model's penalty, on the scale of its parameter
 
     @property
     def n_docs(self) -> int:

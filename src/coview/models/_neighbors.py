@@ -21,6 +21,7 @@ from coview.graphs.new_neighbors import (
     pack_points,
     unpack_points,
 )
+from coview.models._strength import PenalizedModel
 from coview.new_documents import without_unseen
 from coview.views.density import is_dense
 
@@ -65,7 +66,7 @@ def neighbor_graph(
     return graph_of_pairs(pairs, docs, data.n_docs), pack_points(matrix, docs, radii, n_neighbors)
 
 
-class NeighborsOfNewDocuments(BaseViewsModel):
+class NeighborsOfNewDocuments(PenalizedModel):
     """A model whose new documents are smoothed over their neighbors among the training documents.
 
     `graph_points_` has what `neighbor_graph` keeps of each view, and `graph_strength_` is lambda of

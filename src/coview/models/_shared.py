@@ -43,9 +43,19 @@ def mixture_of_each_view(
 
 
 def check_strength(strength: Any, scale: Any) -> None:
-    """Check the weight of a penalty and its scale."""
-    check_real("strength", strength)
+    """Check the weight of a penalty, a number or "auto", and its scale."""
     check_choice("strength_scale", scale, ["mass", "absolute"])
+    if not isinstance(strength, str):
+        check_real("strength", strength)
+    elif strength != "auto":
+        raise ValueError(
+            f"strength must be a finite number of at least 0, or 'auto'; got {strength!r}."
+        )
+    elif scale == "absolute":
+        raise ValueError(
+            "strength='auto' needs strength_scale='mass': the strengths it tries are shares of the "
+            "documents' tokens. Give strength as a number for strength_scale='absolute'."
+        )
 
 
 def check_pair_strength(strength: Any, scale: Any) -> None:

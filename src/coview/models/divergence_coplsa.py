@@ -39,7 +39,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from coview.base import BaseViewsModel
 from coview.em.emissions import Emission
 from coview.em.penalties.divergence import DivergenceAgreement
 from coview.em.prepared import Prepared
@@ -52,10 +51,11 @@ from coview.models._shared import (
     pair_strengths,
     share_with_pairs,
 )
+from coview.models._strength import PenalizedModel
 from coview.params import check_choice
 
 
-class DivergenceCoPLSA(BaseViewsModel):
+class DivergenceCoPLSA(PenalizedModel):
     """A mixture for each view of a document, kept close by a divergence.
 
     Parameters
@@ -63,11 +63,11 @@ class DivergenceCoPLSA(BaseViewsModel):
     divergence : {"skl", "l2", "l1"}, default="skl"
         The divergence between the mixtures of two views: symmetric Kullback-Leibler, half the
         squared Euclidean distance, or the sum of absolute differences.
-    strength : float or dict of float, default=1.0
+    strength : float, dict of float, or "auto", default=1.0
         Weight of the divergence. A dict has one for each pair of views, by a tuple of their names
-        or a text as "en,de" (pairs that it leaves out have none), and needs `step="paper"`. With
-        "l1" on the scale of masses, values of 1 and more make the mixtures of all views equal, as
-        in LinkPLSA.
+        or a text as "en,de" (pairs that it leaves out have none), and needs `step="paper"`. "auto"
+        chooses one for all without labels: see :func:`coview.strength_path`. With "l1" on the
+        scale of masses, values of 1 and more make the mixtures of all views equal, as in LinkPLSA.
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": 1.0 weighs as much as the document's weighted tokens in a view, so the scale of the
         counts does not matter; "absolute": the paper's lambda.
@@ -83,6 +83,10 @@ class DivergenceCoPLSA(BaseViewsModel):
         p(z|d,v) of each view; for a view that the document lacks, filled in from the others.
     doc_topic_ : ndarray of shape (documents, n_components)
         Their weighted mean over the views the document has.
+    strength_ : float or dict of float
+        The strength that was used, given or chosen.
+    strength_path_ : StrengthPath or None
+        How it was chosen, with `strength="auto"`.
     %(common_attributes)s
 
     See Also
@@ -104,13 +108,14 @@ class DivergenceCoPLSA(BaseViewsModel):
     """
 
     _schedule = ("emissions", "thetas")  # in turn, as in the paper
+    _usual_strength = 1.0
 
     def __init__(
         self,
         n_components: int = 10,
         *,
         divergence: str = "skl",
-        strength: float | dict[Any, float] = 1.0,
+        strength: float | dict[Any, float] | Literal["auto"] = 1.0,
         strength_scale: str = "mass",
         step: Literal["joint", "paper"] = "joint",
         init: Any = "auto",
@@ -173,32 +178,36 @@ class DivergenceCoPLSA(BaseViewsModel):
         return len(data.names)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
-        return self._fold_in_problem(data, free_topics(start, data), start)
+        penalty = self._penalty(data, data.strength)
+        return mixture_of_each_view(data, free_topics(start, data), start, penalty)
 
     def _fold_in_problem(
         self, data: Prepared, emissions: Iterable[Emission], start: Start
     ) -> Problem:
         # the penalty couples the views of one document, so it holds for new documents, too
-        strength, pairs = self._pair_strengths(data)
+        strength = getattr(self, "strength_", self.strength)  # early model files have the latter
+        return mixture_of_each_view(data, emissions, start, self._penalty(data, strength))
+
+    def _penalty(self, data: Prepared, given: Any) -> DivergenceAgreement:
+        strength, pairs = self._pair_strengths(given, data)
         lam = self._strengths(strength, data)
-        penalty = DivergenceAgreement(self.divergence, lam, self.step, pairs)
-        return mixture_of_each_view(data, emissions, start, penalty)
+        return DivergenceAgreement(self.divergence, lam, self.step, pairs)
 
     def _finish(self, problem: Problem, data: Prepared) -> Problem:
         """Fill in the mixtures of absent views, which no step has done without strength."""
-        if self._pair_strengths(data)[0] == 0:
+        if self._pair_strengths(data.strength, data)[0] == 0:
             assert isinstance(problem.penalty, DivergenceAgreement)
             fixed = np.zeros(data.n_docs, bool) if data.pinned is None else data.pinned
             problem.penalty.fill(problem.mixtures, data.present, fixed)
         return problem
 
-    def _pair_strengths(self, data: Prepared) -> tuple[float, np.ndarray | None]:
+    def _pair_strengths(self, given: Any, data: Prepared) -> tuple[float, np.ndarray | None]:
         """Return the largest strength and the shares of pairs; new documents may lack views."""
-        if not isinstance(self.strength, Mapping):
-            return float(self.strength), None
+        if not isinstance(given, Mapping):
+            return float(given), None
         names = list(getattr(self, "view_names_", data.names))
         names = names if set(data.names) < set(names) else list(data.names)
-        strength, pairs = pair_strengths(self.strength, names)
+        strength, pairs = pair_strengths(given, names)
         here = [names.index(n) for n in data.names]
         return strength, None if pairs is None else pairs[np.ix_(here, here)]
 

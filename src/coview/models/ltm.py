@@ -44,6 +44,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 
 from coview.em.penalties.graph_smoothness import GraphSmoothness
 from coview.em.prepared import Prepared
@@ -68,8 +69,8 @@ class LTM(NeighborsOfNewDocuments):
 
     Parameters
     ----------
-    strength : float, default=2.0
-        Weight of the graph.
+    strength : float or "auto", default=2.0
+        Weight of the graph. "auto" chooses it without labels: see :func:`coview.strength_path`.
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": at 1.0 the neighbors of an average document together weigh as much as its weighted
         tokens, so the scale of the counts does not matter; "absolute": the papers' lambda.
@@ -96,8 +97,12 @@ class LTM(NeighborsOfNewDocuments):
 
     Attributes
     ----------
+    strength_ : float
+        The strength that was used, given or chosen.
+    strength_path_ : StrengthPath or None
+        How it was chosen, with `strength="auto"`.
     graph_strength_ : float
-        lambda of Eq. 15, from `strength` and its scale.
+        lambda of Eq. 15, from `strength_` and its scale.
     graph_points_ : dict of dict
         What finds the neighbors of new documents in each view that has a graph of nearest
         neighbors: the training documents, in as few bytes as possible (at most those of the data,
@@ -124,12 +129,13 @@ class LTM(NeighborsOfNewDocuments):
     """
 
     _one_view = True
+    _usual_strength = 2.0
 
     def __init__(
         self,
         n_components: int = 10,
         *,
-        strength: float = 2.0,
+        strength: float | Literal["auto"] = 2.0,
         strength_scale: str = "mass",
         n_neighbors: int = 5,
         neighbor_metric: Literal["auto", "euclidean", "tfidf"] = "auto",
@@ -200,7 +206,7 @@ class LTM(NeighborsOfNewDocuments):
             )
         else:
             graph = check_graph(self.graph, data.n_docs)
-        strength = graph_strength(self.strength, self.strength_scale, data, [graph])
+        strength = graph_strength(data.strength, self.strength_scale, data, [graph])
         penalty = GraphSmoothness(
             (graph,),
             strength,
@@ -211,3 +217,9 @@ class LTM(NeighborsOfNewDocuments):
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
         return one_mixture(data, free_topics(start, data), start)
+
+    def _given_graphs(self, n_docs: int) -> dict[str, sp.csr_array]:
+        return {} if self.graph is None else {"graph": check_graph(self.graph, n_docs)}
+
+    def _with_graphs(self, graphs: dict[str, sp.csr_array]) -> dict[str, Any]:
+        return {"graph": graphs.get("graph")}

@@ -89,8 +89,8 @@ class MGGM(NeighborsOfNewDocuments):
     feature_topics_init : {"topics", "random"}, default="topics"
         Where feature topics begin: close to the topics of the start, or at random as in the
         papers, so that only the mixtures of the start matter.
-    strength : float, default=2.0
-        Weight of the graph.
+    strength : float or "auto", default=2.0
+        Weight of the graph. "auto" chooses it without labels: see :func:`coview.strength_path`.
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": at 1.0 the neighbors of an average document together weigh as much as its weighted
         tokens, so the scale of the counts does not matter; "absolute": the papers' lambda.
@@ -129,8 +129,12 @@ class MGGM(NeighborsOfNewDocuments):
         p(w|y) of each view.
     topic_links_ : dict of ndarray of shape (n_components, n_feature_topics)
         p(y|z) of each view.
+    strength_ : float
+        The strength that was used, given or chosen.
+    strength_path_ : StrengthPath or None
+        How it was chosen, with `strength="auto"`.
     graph_strength_ : float
-        lambda of Eq. 15, from `strength` and its scale.
+        lambda of Eq. 15, from `strength_` and its scale.
     graph_points_ : dict of dict
         What finds the neighbors of new documents in each view that has a graph of nearest
         neighbors: the training documents, in as few bytes as possible (at most those of the data,
@@ -157,13 +161,15 @@ class MGGM(NeighborsOfNewDocuments):
     ['view_0', 'view_1']
     """
 
+    _usual_strength = 2.0
+
     def __init__(
         self,
         n_components: int = 10,
         n_feature_topics: int | dict[str, int] = 20,
         *,
         feature_topics_init: Literal["topics", "random"] = "topics",
-        strength: float = 2.0,
+        strength: float | Literal["auto"] = 2.0,
         strength_scale: str = "mass",
         n_neighbors: int = 5,
         neighbor_metric: Literal["auto", "euclidean", "tfidf"] = "auto",
@@ -248,7 +254,7 @@ class MGGM(NeighborsOfNewDocuments):
     def _penalty(self, data: Prepared, graphs: dict[str, sp.csr_array]) -> GraphSmoothness:
         return GraphSmoothness(
             tuple(graphs.values()),
-            graph_strength(self.strength, self.strength_scale, data, tuple(graphs.values())),
+            graph_strength(data.strength, self.strength_scale, data, tuple(graphs.values())),
             names=tuple(graphs),
             exponent=self.exponent,
             normalize_weights=self.normalize_graph_weights,
@@ -261,7 +267,7 @@ class MGGM(NeighborsOfNewDocuments):
 
         And the points of those of nearest neighbors.
         """
-        given = {n: check_graph(g, data.n_docs, n) for n, g in (self.graphs or {}).items()}
+        given = self._given_graphs(data.n_docs)
         own, points = {}, {}
         for v, name in enumerate(data.names):
             if name in given:
@@ -273,6 +279,12 @@ class MGGM(NeighborsOfNewDocuments):
         # a graph without edges, as of a view that no two documents have, would take all weight
         joining = {n: graph for n, graph in (own | given).items() if graph.nnz}
         return joining or own, {n: p for n, p in points.items() if n in joining}
+
+    def _given_graphs(self, n_docs: int) -> dict[str, sp.csr_array]:
+        return {n: check_graph(g, n_docs, n) for n, g in (self.graphs or {}).items()}
+
+    def _with_graphs(self, graphs: dict[str, sp.csr_array]) -> dict[str, Any]:
+        return {"graphs": graphs}
 
     def _starts(
         self, data: Prepared, views: Views, rng: np.random.Generator, restart: int
@@ -289,7 +301,7 @@ class MGGM(NeighborsOfNewDocuments):
         together = Views({n: w * m for n, m, w in views}, present=given.present).concat()
         ltm = LTM(
             self.n_components,
-            strength=self.strength,
+            strength=data.strength,
             strength_scale=self.strength_scale,
             n_neighbors=self.n_neighbors,
             neighbor_metric=self.neighbor_metric,

@@ -36,7 +36,6 @@ from typing import Any, Literal
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from coview.base import BaseViewsModel
 from coview.em.emissions import Emission, Topics
 from coview.em.penalties.similarity import SimilarityAgreement, n_all_pairs, sample_pairs
 from coview.em.prepared import Prepared
@@ -50,20 +49,22 @@ from coview.models._shared import (
     pair_strengths,
     share_with_pairs,
 )
+from coview.models._strength import PenalizedModel
 from coview.params import check_choice, check_int, check_real
 from coview.views.container import Views
 
 PAIRS_PER_DOCUMENT = 20
 
 
-class PairwiseCoPLSA(BaseViewsModel):
+class PairwiseCoPLSA(PenalizedModel):
     """A PLSA for each view, made to agree on the similarities between documents.
 
     Parameters
     ----------
-    strength : float or dict of float, default=1.0
+    strength : float, dict of float, or "auto", default=1.0
         Weight of the agreement. A dict has one for each pair of views (Section 4.2), by a tuple of
-        their names or a text as "en,de"; pairs that it leaves out do not agree.
+        their names or a text as "en,de"; pairs that it leaves out do not agree. "auto" chooses one
+        for all without labels: see :func:`coview.strength_path`.
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": 1.0 times the weighted tokens of all documents multiplies the mean of (S_v - S_u)^2
         over all pairs, so neither the scale of the counts nor the number of documents matters;
@@ -86,6 +87,10 @@ class PairwiseCoPLSA(BaseViewsModel):
     ----------
     view_labels_ : dict of ndarray of int of shape (documents,)
         The topic of each document by each view's own mixture, in the common numbering.
+    strength_ : float or dict of float
+        The strength that was used, given or chosen.
+    strength_path_ : StrengthPath or None
+        How it was chosen, with `strength="auto"`.
     %(common_attributes)s
 
     References
@@ -102,11 +107,13 @@ class PairwiseCoPLSA(BaseViewsModel):
     ['view_0', 'view_1']
     """
 
+    _usual_strength = 1.0
+
     def __init__(
         self,
         n_components: int = 10,
         *,
-        strength: float | dict[Any, float] = 1.0,
+        strength: float | dict[Any, float] | Literal["auto"] = 1.0,
         strength_scale: str = "mass",
         bandwidth: float = 1.0,
         n_pairs: int | None = None,
@@ -198,7 +205,7 @@ class PairwiseCoPLSA(BaseViewsModel):
         if self.pair_fraction is not None:
             wanted = max(1, round(self.pair_fraction * n_all))
         pairs = sample_pairs(data.n_docs, min(wanted, n_all), rng)
-        strength, factors = pair_strengths(self.strength, data.names)
+        strength, factors = pair_strengths(data.strength, data.names)
         strength = strength * n_all / max(len(pairs), 1)
         if self.strength_scale == "mass":
             strength *= data.mass.sum() / max(2 * n_all, 1)  # the norm counts (i,j) and (j,i)
