@@ -36,6 +36,8 @@ _HOMES = {
     "edge_graph": "graphs.adjacency",
     "top_terms": "report",
     "suggest_labels": "guidance",
+    "select_topics": "selection.topics",
+    "TopicSelection": "selection.topics",
     "baselines": "baselines",
     "compare": "compare",
     "datasets": "datasets",
@@ -68,6 +70,8 @@ if TYPE_CHECKING:
     from .retrieval.index import SearchIndex as SearchIndex
     from .retrieval.index import search as search
     from .retrieval.query import Doc as Doc
+    from .selection.topics import TopicSelection as TopicSelection
+    from .selection.topics import select_topics as select_topics
     from .store import DamagedFile as DamagedFile
     from .views.checks import DataWarning as DataWarning
     from .views.container import Views as Views

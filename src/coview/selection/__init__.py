@@ -1,0 +1,1 @@
+"""The number of topics: `select_topics`, what it measures along candidates, and what it suggests."""
