@@ -23,6 +23,7 @@ from coview.cli.inputs import (
 from coview.cli.options import UsageError, parse_pairs, refuse_options
 from coview.cli.output import cell, note, print_json
 from coview.cli.seeds import read_seeds
+from coview.cli.topics import choose_topics, parse_number_or_range
 from coview.models import MODEL_NAMES, ONE_VIEW, model_class, topic_model
 from coview.views.repr import describe as describe_views
 from coview.wording import plural
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from coview.em.checkpoint import Checkpoint
+    from coview.selection.topics import TopicSelection
     from coview.views.container import Views
 
 ModelName = StrEnum("ModelName", {name: name for name in MODEL_NAMES})  # type: ignore[misc]
@@ -52,8 +54,15 @@ def fit(
         ModelName, typer.Option(help="The model to fit.", rich_help_panel=_MODEL)
     ] = ModelName.link,  # type: ignore[attr-defined]
     topics: Annotated[
-        int, typer.Option("--topics", "-k", min=1, help="Number of topics.", rich_help_panel=_MODEL)
-    ] = 20,
+        str,
+        typer.Option(
+            "--topics",
+            "-k",
+            metavar="NUMBER|LOW:HIGH[:STEP]",
+            help="Number of topics, or a range such as 5:40 to choose it from without labels.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = "20",
     feature_topics: Annotated[
         int | None,
         typer.Option(
@@ -173,6 +182,8 @@ def fit(
 
       coview fit news.csv --text en --text de --id id --topics 20 -o news.coview
 
+      coview fit news.csv --text en --text de --topics 5:40 -o news.coview
+
       coview fit photos/ --model divergence --topics 30 -o photos.coview
 
       coview fit cells.h5mu --model mvplsa --topics 15 -o cells.coview
@@ -192,6 +203,7 @@ def fit(
         "random_state": seed,
         "seeds": read_seeds(seeds, seed_words or []),
     }
+    wanted = parse_number_or_range(topics)
     _check_output(output)
     check_not_input(output, *source.files, *([seeds] if seeds else []))
     if classify:
@@ -201,15 +213,19 @@ def fit(
     _check_views(model.value, views)
     params = {k: v for k, v in given.items() if v is not None}
     # null is a value there: --set scaling=null
-    made = _make_model(model.value, topics, params | _parse_parameters(parameter or []))
+    made = _make_model(model.value, params | _parse_parameters(parameter or []))
     _set_graphs(made, _graph_files(graph or []), views)
     made.set_params(verbose=int(not quiet and sys.stderr.isatty()))
     if not quiet:
         note(describe_views(views))
     path = checkpoint or output.with_name(f"{output.name}.checkpoint")
     state = _open_checkpoint(path, every, resume, fresh)
+    selection = None
+    if isinstance(wanted, list):
+        selection = choose_topics(views, wanted, seed, jobs, quiet)
+    made.set_params(n_components=wanted if selection is None else selection.suggestion)
     fitted = _fit_and_save(made, views, classify, output, state)
-    _report(fitted, output, quiet, json)
+    _report(fitted, output, quiet, json, selection)
 
 
 # -- checks and parameters -------------------------------------------------------------------------
@@ -244,7 +260,7 @@ def _parse_parameters(pairs: list[str]) -> dict[str, Any]:
     return found
 
 
-def _make_model(name: str, n_topics: int, params: dict[str, Any]) -> Any:
+def _make_model(name: str, params: dict[str, Any]) -> Any:
     cls = model_class(name)
     known = cls().get_params()
     unknown = [p for p in params if p not in known]
@@ -253,7 +269,7 @@ def _make_model(name: str, n_topics: int, params: dict[str, Any]) -> Any:
             f"The model {name} has no parameter {', '.join(unknown)}. It has "
             f"{', '.join(sorted(known))}."
         )
-    return cls(n_topics, **params)
+    return cls(**params)
 
 
 def _graph_files(pairs: list[str]) -> dict[str, Path]:
@@ -365,7 +381,9 @@ def _explain_resume(checkpoint: Checkpoint) -> None:
     )
 
 
-def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
+def _report(
+    fitted: Any, output: Path, quiet: bool, as_json: bool, selection: TopicSelection | None
+) -> None:
     from coview.em.scaling import describe_scaling
 
     model = topic_model(fitted)
@@ -379,6 +397,8 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
         "objective": float(model.objective_),
         "file": str(output),
     }
+    if selection is not None:
+        summary["topic_selection"] = selection.to_dict()
     if as_json:
         print_json(summary)
     elif not quiet:

@@ -1,1 +1,1 @@
-"""The number of topics: `select_topics`, what it measures along candidates, and what it suggests."""
+"""The number of topics: what is measured along candidates, and what it suggests."""

@@ -212,7 +212,7 @@ def _reason(
         most = f"at most {max(level, 0):.2f}" if np.isfinite(level) else "nothing to compare"
         return f"no number stands out: halves of the data hardly agree on any clusters ({most})."
     if _at_the_end(topics, chosen):
-        return f"the agreement of halves is largest at the end of the range: try more than {chosen}."
+        return f"halves of the data agree most at the end of the range: try more than {chosen}."
     if confidence == "low":
         low, high = min(plausible), max(plausible)
         return (

@@ -129,9 +129,7 @@ def _columns(parts: Sequence[Matrix], halves: Sequence[np.ndarray], which: int) 
     return [part[:, np.flatnonzero(h == which)] for part, h in zip(parts, halves, strict=True)]
 
 
-def _document_halves(
-    n_docs: int, rng: np.random.Generator
-) -> list[tuple[np.ndarray, np.ndarray]]:
+def _document_halves(n_docs: int, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
     order = rng.permutation(n_docs)
     first, second = np.sort(order[: n_docs // 2]), np.sort(order[n_docs // 2 :])
     return [(first, second), (second, first)]
@@ -202,9 +200,7 @@ class _Side:
     def combine(self, documents: np.ndarray) -> np.ndarray:
         """Return (features, k): the transpose of the centered rows times (views, documents, k)."""
         views = zip(self.parts, self.means, self.present.T, documents, strict=True)
-        return np.vstack(
-            [part.T @ x - np.outer(mean, has @ x) for part, mean, has, x in views]
-        )
+        return np.vstack([part.T @ x - np.outer(mean, has @ x) for part, mean, has, x in views])
 
 
 def _singular_vectors(

@@ -49,7 +49,9 @@ class TopicCountDisplay(Display):
     def _line(self, name: str, scale: float = 1) -> Line:
         curve = self.selection.curves[name]
         known = curve.measured
-        return Line(self.selection.topics[known], scale * curve.mean[known], scale * curve.sd[known])
+        return Line(
+            self.selection.topics[known], scale * curve.mean[known], scale * curve.sd[known]
+        )
 
 
 def _with_points(lines: dict[str, Line]) -> dict[str, Line]:

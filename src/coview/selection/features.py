@@ -81,12 +81,13 @@ def embedding(
 ) -> np.ndarray:
     """Return one point for each document, of length one, from some columns of each view.
 
-    Each view is reduced by a truncated SVD with rows of length one, and counts by its weight. A
-    document that lacks a view, or has nothing in it, is at its origin.
+    Each view is reduced by a truncated SVD with rows of length one, and counts by its weight. Where
+    a document lacks a view, its place is predicted from the views it has: at the origin, documents
+    would be told apart by what they lack.
     """
     from sklearn.utils.extmath import randomized_svd
 
-    found = []
+    found, masks, scales = [], [], []
     for part, has, weight in zip(parts, present, weights, strict=True):
         rows = np.flatnonzero(has)
         rank = min(n_dims, part.shape[1], len(rows))
@@ -94,9 +95,35 @@ def embedding(
             continue
         left, values, _ = randomized_svd(part[rows], rank, n_iter=4, random_state=seed)
         reduced = np.zeros((len(has), rank))
-        reduced[rows] = weight * unit_rows(left * values)
+        reduced[rows] = unit_rows(left * values)
         found.append(reduced)
-    return unit_rows(np.hstack(found)) if found else np.zeros((len(present[0]), 0))
+        masks.append(has)
+        scales.append(weight)
+    if not found:
+        return np.zeros((len(present[0]), 0))
+    filled = _fill_absent(found, np.stack(masks, axis=1))
+    return unit_rows(np.hstack([w * rows for w, rows in zip(scales, filled, strict=True)]))
+
+
+def _fill_absent(views: Sequence[np.ndarray], present: np.ndarray) -> list[np.ndarray]:
+    """Predict the points of absent views from those present, by ridge regression."""
+    filled = [rows.copy() for rows in views]
+    for pattern in np.unique(present[~present.all(axis=1)], axis=0):
+        rows = np.flatnonzero((present == pattern).all(axis=1))
+        known = np.flatnonzero(pattern)
+        for v in np.flatnonzero(~pattern) if len(known) else ():
+            both = np.flatnonzero(present[:, [*known, v]].all(axis=1))
+            inputs = np.hstack([views[u] for u in known])
+            slopes = _ridge(inputs[both], views[v][both])
+            filled[v][rows] = unit_rows(inputs[rows] @ slopes)
+    return filled
+
+
+def _ridge(inputs: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+    """Return the coefficients of a ridge regression."""
+    squares = inputs.T @ inputs
+    penalty = max(0.5 * np.trace(squares) / len(squares), 1e-9)
+    return np.linalg.solve(squares + penalty * np.eye(len(squares)), inputs.T @ outputs)
 
 
 def unit_rows(rows: np.ndarray) -> np.ndarray:

@@ -2,15 +2,14 @@
 
 The documents are dealt into three folds. `LinkPLSA` is fitted to each two of them from a k-means
 start of its own, and scored on the third: half of a document's tokens give its mixture, the other
-half is predicted (`BaseViewsModel.perplexity`). So at each number of topics there are three fits, to
-other documents and from other starts. Their topics are matched one to one (Hungarian method), and
+half is predicted (`BaseViewsModel.perplexity`). So each number of topics has three fits, to other
+documents and from other starts. Their topics are matched one to one (Hungarian method), and
 the mean similarity of those matched, the Bhattacharyya coefficient of p(w|z), is the stability.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -115,25 +114,3 @@ def matched_similarity(first: np.ndarray, second: np.ndarray) -> float:
     similarity = first @ second.T
     rows, columns = linear_sum_assignment(similarity, maximize=True)
     return float(similarity[rows, columns].mean())
-
-
-def fit_grid(topics: Sequence[int], around: Sequence[int], n_coarse: int = 7) -> list[int]:
-    """Return where to fit: a few numbers over the whole range, and all those next to some.
-
-    >>> fit_grid(range(2, 31), around=[12])
-    [2, 3, 5, 8, 10, 11, 12, 13, 14, 19, 30]
-    """
-    known = np.unique(topics)
-    coarse = known[nearest_places(known, np.geomspace(known[0], known[-1], n_coarse))]
-    places = {
-        p
-        for place in nearest_places(known, np.asarray(around, float))
-        for p in range(place - 2, place + 3)
-        if 0 <= p < len(known)
-    }
-    return sorted({*coarse.tolist(), *known[sorted(places)].tolist()})
-
-
-def nearest_places(values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return the places of the values nearest to those wanted."""
-    return np.abs(values[None, :] - np.asarray(wanted)[:, None]).argmin(axis=1)

@@ -102,9 +102,7 @@ def cluster_path(points: np.ndarray, topics: Sequence[int], rng: np.random.Gener
     return {k: kmeans_labels(points, k, rng, start) for k, start in _ward_centers(points, topics)}
 
 
-def _ward_centers(
-    points: np.ndarray, topics: Sequence[int]
-) -> Iterator[tuple[int, np.ndarray]]:
+def _ward_centers(points: np.ndarray, topics: Sequence[int]) -> Iterator[tuple[int, np.ndarray]]:
     from scipy.cluster.hierarchy import cut_tree, linkage
 
     cuts = cut_tree(linkage(points, "ward"), n_clusters=list(topics))

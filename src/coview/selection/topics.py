@@ -1,4 +1,4 @@
-"""`select_topics`: how many topics? Criteria along candidates, and a suggestion with its confidence.
+"""`select_topics`: how many topics? Criteria along candidates, and a suggestion.
 
 What is measured, each with its spread, is described where it is computed: agreement of halves in
 `selection.halves`, shared dimensions in `selection.dimensions`, perplexity and stability in
@@ -11,19 +11,26 @@ documents.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from coview.params import check_int, seed_of
+from coview.params import seed_of
 from coview.progress import Advance, progress_bar
 from coview.selection.curves import Curve, Suggestion, suggest
 from coview.selection.dimensions import SharedDimensions, related_views, shared_dimensions
 from coview.selection.features import ViewFeatures, view_features
-from coview.selection.fits import N_FOLDS, FoldFits, Folds, fit_grid, nearest_places
+from coview.selection.fits import N_FOLDS, FoldFits, Folds
 from coview.selection.halves import Agreement, document_halves, feature_halves, whole_points
+from coview.selection.ranges import (
+    check_candidates,
+    coarse_grid,
+    fit_grid,
+    parse_topics,
+    refined_grid,
+)
 from coview.views.checks import check_not_all_empty
 from coview.views.container import Views
 from coview.views.density import is_dense_real
@@ -32,7 +39,6 @@ from coview.wording import plural
 MAX_DOCS = 2000
 N_FEATURE_SPLITS = 5
 N_DOCUMENT_SPLITS = 3
-MAX_CANDIDATES = 40  # with more, a coarse grid first
 RELATED = 0.05  # weight below which a view has nothing to do with the others
 TITLES = {
     "features": "halves of features",
@@ -211,47 +217,9 @@ def select_topics(
     candidates = parse_topics(topics)
     seed = seed_of(random_state)
     sample = _sample(views, seed)
-    _check_candidates(candidates, sample.n_docs, views.n_docs)
+    check_candidates(candidates, sample.n_docs, views.n_docs)
     with threadpool_limits(1):
         return _Selecting(sample, candidates, seed, n_jobs, bool(verbose)).run()
-
-
-# -- candidates and documents ----------------------------------------------------------------------
-
-
-def parse_topics(topics: Any) -> list[int]:
-    """Return candidates in ascending order from "5:40", "5:40:5", or numbers.
-
-    >>> parse_topics("5:20:5"), parse_topics([8, 4])
-    ([5, 10, 15, 20], [4, 8])
-    """
-    numbers = _parse_range(topics) if isinstance(topics, str) else _listed(topics)
-    if not numbers:
-        raise ValueError(f"There is no number of topics in {topics!r}; give a range such as '5:40'.")
-    return sorted({check_int("topics", k, 2, " (one topic cannot be compared)") for k in numbers})
-
-
-def _listed(topics: Any) -> list[int]:
-    if isinstance(topics, Iterable):
-        return list(topics)
-    raise ValueError(f"topics must be a range such as '5:40', or numbers of topics; got {topics!r}.")
-
-
-def _parse_range(text: str) -> list[int]:
-    try:
-        low, high, *step = (int(part) for part in text.split(":"))
-    except ValueError as error:
-        raise ValueError(
-            f"A range of topics looks like 5:40, or 5:40:5 in steps of 5; got {text!r}."
-        ) from error
-    if len(step) > 1 or (step and step[0] < 1):
-        raise ValueError(f"A range of topics is LOW:HIGH or LOW:HIGH:STEP; got {text!r}.")
-    if low > high:
-        raise ValueError(
-            f"The range of topics {text!r} is reversed: the smaller number comes first, "
-            f"{high}:{low}."
-        )
-    return list(range(low, high + 1, *step))
 
 
 def _sample(views: Views, seed: int) -> Views:
@@ -263,16 +231,6 @@ def _sample(views: Views, seed: int) -> Views:
     if len(rows) > MAX_DOCS:
         rows = np.sort(np.random.default_rng(seed).choice(rows, MAX_DOCS, replace=False))
     return views if len(rows) == views.n_docs else views[rows]
-
-
-def _check_candidates(candidates: Sequence[int], n_docs: int, n_all: int) -> None:
-    if candidates[-1] <= n_docs:
-        return
-    looked_at = "" if n_docs == n_all else f" of which {n_docs:,} are looked at"
-    raise ValueError(
-        f"{candidates[-1]:,} topics are more than there are documents: the data have "
-        f"{plural(n_all, 'document')}{looked_at}. Try at most {max(n_docs // 2, 2)}."
-    )
 
 
 # -- the work --------------------------------------------------------------------------------------
@@ -373,22 +331,6 @@ class _Selecting:
 
 def _rows_of(view: ViewFeatures, rows: np.ndarray) -> ViewFeatures:
     return ViewFeatures(view.present[rows], view.linear[rows], view.points[rows])
-
-
-def coarse_grid(candidates: Sequence[int], extra: Sequence[int]) -> list[int]:
-    """Return all candidates, or forty if there are more: dense where numbers are small."""
-    if len(candidates) <= MAX_CANDIDATES:
-        return list(candidates)
-    known = np.array(candidates)
-    wanted = np.concatenate([np.geomspace(known[0], known[-1], MAX_CANDIDATES - len(extra)), extra])
-    return np.unique(known[nearest_places(known, wanted)]).tolist()
-
-
-def refined_grid(candidates: Sequence[int], coarse: Sequence[int], best: int) -> list[int]:
-    """Return the candidates between the coarse numbers next to the best."""
-    place = list(coarse).index(best)
-    low, high = coarse[max(place - 1, 0)], coarse[min(place + 1, len(coarse) - 1)]
-    return [k for k in candidates if low <= k <= high]
 
 
 def _mean_of(k: int, splits: Sequence[dict[int, Agreement]]) -> float:
