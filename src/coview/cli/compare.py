@@ -190,8 +190,9 @@ def compare(
         print_json([vars(run) for run in results.runs])
     else:
         print("\n".join(_tables(results, plan, metrics, table)), end="")
-        if len(numbers) > 1 and all(data.labels is None for data in views.values()):
-            print(_without_labels(next(iter(views.values())), numbers, jobs, quiet, table), end="")
+        if unlabeled := [v for v in views.values() if v.labels is None and len(numbers) > 1]:
+            print("\n" + _heading("Numbers of topics, without labels", table), end="")
+            print(compare_topics(unlabeled[0], numbers, 0, jobs, quiet).to_text())
 
 
 def _check_options(context: typer.Context, data: Path | None, task: Task) -> None:
@@ -388,18 +389,6 @@ def _tables(results: Results, plan: Plan, wanted: Sequence[str], format: TableFo
             made = chosen.table(metric, rows=rows, columns=columns, format=form)
             found.append(_heading(title, format) + made)
     return found
-
-
-def _without_labels(
-    views: Views, topics: Sequence[int], jobs: int | None, quiet: bool, format: TableFormat
-) -> str:
-    """Return what can be said about numbers of topics without labels."""
-    selection = compare_topics(views, [k for k in topics if k > 1], 0, jobs, quiet)
-    text = f"{selection.to_text()}\n"
-    text = f"```\n{text}```\n" if format is TableFormat.md else text
-    if format is TableFormat.latex:
-        text = f"\\begin{{verbatim}}\n{text}\\end{{verbatim}}\n"
-    return "\n" + _heading("Numbers of topics, without labels", format) + text
 
 
 def _table_metrics(results: Results, plan: Plan, wanted: Sequence[str]) -> list[str]:

@@ -69,4 +69,5 @@ def compare_topics(
     from coview.selection.topics import select_topics
 
     show = not quiet and sys.stderr.isatty()
-    return select_topics(views, candidates, random_state=seed, n_jobs=jobs, verbose=int(show))
+    several = [k for k in candidates if k > 1]  # one topic has nothing to compare
+    return select_topics(views, several, random_state=seed, n_jobs=jobs, verbose=int(show))

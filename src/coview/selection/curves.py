@@ -2,8 +2,8 @@
 
 The suggestion follows from two things. If the dimensions that halves of the features share end at a
 cliff (`selection.dimensions`), that is the number of topics. Otherwise it is the number with the
-largest agreement of halves, the mean of that by features and that by documents. Held-out
-perplexity and stability take part in how sure it is: on planted data they were off more often.
+largest agreement of halves, the geometric mean of that by features and that by documents: clusters
+have to replicate both ways. Perplexity and stability take part in how sure it is.
 
 A curve *decides* for a number if all others further away than one topic (or a tenth) are more than
 a standard error of the difference worse, over the same splits.
@@ -11,7 +11,7 @@ a standard error of the difference worse, over the same splits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,7 +52,7 @@ class Curve:
         made = Curve(differences)
         return made.mean, made.sd / np.sqrt(max(len(differences), 1))
 
-    def _over_measured(self, what) -> np.ndarray:  # type: ignore[no-untyped-def]
+    def _over_measured(self, what: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         found = np.full(self.values.shape[1], np.nan)
         found[self.measured] = what(self.values[:, self.measured])
         return found
@@ -71,7 +71,7 @@ class Suggestion:
     topics : int
     confidence : {"high", "medium", "low"}
     plausible : tuple of int
-        Numbers whose agreement of halves is within a standard error of the best.
+        It, and numbers whose agreement of halves is within a standard error of the best.
     votes : dict of int
         The number that each criterion alone would choose.
     reason : str
@@ -114,34 +114,37 @@ def suggest(
     if not level >= HARDLY or (cliff is None and _at_the_end(topics, chosen)):
         confidence = "low"
     reason = _reason(topics, chosen, best, plausible, votes, cliff, confidence, float(level))
-    return Suggestion(chosen, confidence, tuple(plausible), votes, reason)
+    return Suggestion(chosen, confidence, tuple(sorted({chosen, *plausible})), votes, reason)
 
 
 # -- what the curves say ---------------------------------------------------------------------------
 
 
 def _mean_agreement(halves: Sequence[Curve]) -> np.ndarray:
-    """Return the mean of the curves that were measured, -inf where none was."""
+    """Return the geometric mean of the curves that were measured, -inf where none was."""
     means = np.array([curve.mean for curve in halves])
     known = np.isfinite(means)
-    total = np.where(known, means, 0).sum(axis=0)
-    return np.divide(
-        total, known.sum(axis=0), out=np.full(len(total), -np.inf), where=known.any(axis=0)
-    )
+    product = np.where(known, np.maximum(means, 0), 1).prod(axis=0)
+    return np.where(known.any(axis=0), product ** (1 / np.maximum(known.sum(axis=0), 1)), -np.inf)
 
 
 def _best_agreement(topics: np.ndarray, halves: Sequence[Curve]) -> tuple[int, list[int]]:
     """Return the number with the largest agreement, and those within a standard error of it."""
     agreement = _mean_agreement(halves)
     best = int(agreement.argmax())
-    errors = np.array([curve.behind(best)[1] for curve in halves])
-    known = np.isfinite(errors)
-    squares = np.where(known, errors, 0) ** 2
-    error = np.sqrt(squares.sum(axis=0)) / np.maximum(known.sum(axis=0), 1)
-    with np.errstate(invalid="ignore"):  # where nothing was measured
-        near = agreement[best] - agreement <= error
+    errors = [_error_share(curve, best, agreement, len(halves)) for curve in halves]
+    error = np.sqrt(np.sum(np.square(errors), axis=0))
+    near = np.isfinite(agreement) & (agreement >= agreement[best] - error)
     near[best] = True
     return int(topics[best]), topics[near].tolist()
+
+
+def _error_share(curve: Curve, best: int, agreement: np.ndarray, n_curves: int) -> np.ndarray:
+    """Return what the errors of one curve are in the geometric mean, 0 where it is not known."""
+    mean, error = curve.mean, curve.behind(best)[1]
+    known = np.isfinite(error) & (mean > 0)
+    ratio = np.divide(agreement, mean, out=np.zeros_like(mean), where=known)
+    return np.where(known, error, 0) * ratio / n_curves
 
 
 def _votes(topics: np.ndarray, curves: Mapping[str, Curve], likelihood: bool) -> dict[str, int]:
@@ -174,12 +177,12 @@ def is_near(number: int, other: int) -> bool:
 def _confidence(
     chosen: int, best: int, plausible: Sequence[int], votes: Mapping[str, int], cliff: int | None
 ) -> str:
-    agree = np.mean([is_near(vote, chosen) for vote in votes.values()])
+    agree = sum(is_near(vote, chosen) for vote in votes.values()) / max(len(votes), 1)
     decided = all(is_near(number, chosen) for number in plausible)
     if cliff is not None:
         return "high" if is_near(best, chosen) or agree > 0.5 else "medium"
     if decided:
-        return "high" if agree >= 0.75 else "medium"
+        return "high" if agree >= 0.75 and len(votes) > 2 else "medium"
     return "low"
 
 

@@ -11,6 +11,7 @@ u_k x and v_k y is measured on the other half, with its standard error over docu
 that was only noise has 0 there. On data made by a topic model the values end at a cliff. On real
 data they usually fade away, and then say nothing about the number of topics.
 
+Shares of one document compete for its tokens; how that is corrected is said in `ViewFeatures`.
 A document counts for a pair of views only where it has both, which leaves the rank as it is.
 """
 
@@ -24,13 +25,14 @@ import numpy as np
 
 from coview.selection.features import Matrix, ViewFeatures, deal_halves
 
+MIN_DOCS = 40  # with fewer, standard errors over half of them mean little
 N_SPLITS = 4  # each serves twice: either half of the documents tests the other
 OVERSAMPLING = 10  # of the randomized SVD
 POWER_ITERATIONS = 4
 BEYOND = 5  # dimensions after a cliff that must have nothing in common
 CLIFF = 3.5  # mean of the last two dimensions before it, in standard errors
 NOISE = 1.0  # mean of those beyond it, and half of what the first of them may be
-LEAK = 0.15  # or this share of what is before it: strong dimensions leak into the next
+LEAK = 0.1  # or this share of what is before it: strong dimensions leak into the next
 UNRELATED = 0.05  # correlation of views below which they have nothing in common
 
 
@@ -66,15 +68,18 @@ def shared_dimensions(
     features: Sequence[ViewFeatures], weights: Sequence[float], n_dims: int, seed: int
 ) -> SharedDimensions:
     """Measure which dimensions the two halves of the features share."""
+    if len(features[0].present) < MIN_DOCS:
+        return SharedDimensions(np.empty(0))
     rng = np.random.default_rng(seed)
     scaled = [w / max(_scale(f), 1e-300) * f.linear for f, w in zip(features, weights, strict=True)]
     present = np.stack([f.present for f in features], axis=1)
+    excess = np.stack([f.excess for f in features], axis=1)
     found = []
     for _ in range(N_SPLITS):
         halves = deal_halves([f.width for f in features], rng)
         sides = [_columns(scaled, halves, h) for h in (0, 1)]
         for train, test in _document_halves(len(present), rng):
-            values = _test_values(sides, present, train, test, n_dims, rng)
+            values = _test_values(sides, present, excess, train, test, n_dims, rng)
             found.append(_in_errors(values))
     shortest = min(map(len, found))
     return SharedDimensions(np.mean([f[:shortest] for f in found], axis=0))
@@ -118,8 +123,10 @@ def _shared_by_pair(
         for u in range(n_views):
             for v in range(n_views):
                 present = (features[u].present & features[v].present)[:, None]
+                excess = (features[u].excess * (u == v))[:, None]
                 pair = [[sides[0][u]], [sides[1][v]]]
-                sums = _test_values(pair, present, train, test, n_dims, rng).sum(axis=1)
+                values = _test_values(pair, present, excess, train, test, n_dims, rng)
+                sums = values.sum(axis=1)
                 total[u, v] += sums.mean() / 2
                 variance[u, v] += sums.var() / max(len(sums), 1) / 4
     return (total + total.T) / 2, np.sqrt((variance + variance.T) / 4)
@@ -154,6 +161,7 @@ def _in_errors(values: np.ndarray) -> np.ndarray:
 def _test_values(
     sides: Sequence[Sequence[Matrix]],
     present: np.ndarray,
+    excess: np.ndarray,
     train: np.ndarray,
     test: np.ndarray,
     n_dims: int,
@@ -163,12 +171,15 @@ def _test_values(
     left, right = _singular_vectors(
         [_Side([part[train] for part in side], present[train]) for side in sides],
         _pair_weights(present[train]),
+        excess[train].T[:, :, None],
         n_dims,
         rng,
     )
     kept = [_Side([part[test] for part in side], present[test]) for side in sides]
-    x, y = kept[0].project(left), kept[1].project(right)
-    return np.einsum("udk,uv,vdk->dk", x, _pair_weights(present[test]), y)
+    weights = _pair_weights(present[test])
+    products = np.einsum("udk,uv,vdk->dk", kept[0].project(left), weights, kept[1].project(right))
+    same = kept[0].raw_project(left) * kept[1].raw_project(right)
+    return products + np.einsum("u,du,udk->dk", np.diag(weights), excess[test], same)
 
 
 def _pair_weights(present: np.ndarray) -> np.ndarray:
@@ -194,28 +205,48 @@ class _Side:
     def project(self, vectors: np.ndarray) -> np.ndarray:
         """Return (views, documents, vectors): the centered rows times vectors (features, k)."""
         pieces = np.split(vectors, self.ends[:-1])
-        views = zip(self.parts, self.means, self.present.T, pieces, strict=True)
-        return np.stack([(part @ v - mean @ v) * has[:, None] for part, mean, has, v in views])
+        shifts = [
+            np.outer(has, m @ v)
+            for has, m, v in zip(self.present.T, self.means, pieces, strict=True)
+        ]
+        return self.raw_project(vectors) - np.stack(shifts)
+
+    def raw_project(self, vectors: np.ndarray) -> np.ndarray:
+        """Return the same of rows that are not centered; they are zeros where a view is absent."""
+        pieces = np.split(vectors, self.ends[:-1])
+        return np.stack([part @ v for part, v in zip(self.parts, pieces, strict=True)])
 
     def combine(self, documents: np.ndarray) -> np.ndarray:
         """Return (features, k): the transpose of the centered rows times (views, documents, k)."""
-        views = zip(self.parts, self.means, self.present.T, documents, strict=True)
-        return np.vstack([part.T @ x - np.outer(mean, has @ x) for part, mean, has, x in views])
+        views = zip(self.means, self.present.T, documents, strict=True)
+        shifts = [np.outer(mean, has @ x) for mean, has, x in views]
+        return self.raw_combine(documents) - np.vstack(shifts)
+
+    def raw_combine(self, documents: np.ndarray) -> np.ndarray:
+        """Return the same of rows that are not centered."""
+        return np.vstack([part.T @ x for part, x in zip(self.parts, documents, strict=True)])
 
 
 def _singular_vectors(
-    sides: Sequence[_Side], pair_weights: np.ndarray, n_dims: int, rng: np.random.Generator
+    sides: Sequence[_Side],
+    pair_weights: np.ndarray,
+    excess: np.ndarray,
+    n_dims: int,
+    rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the leading singular vectors of the covariance of two sides (randomized SVD)."""
     x, y = sides
     n_dims = min(n_dims, x.width, y.width)
     n_vectors = min(n_dims + OVERSAMPLING, x.width, y.width)
+    within = np.diag(pair_weights)[:, None, None] * excess
 
     def times(vectors: np.ndarray) -> np.ndarray:
-        return x.combine(np.einsum("uv,vdk->udk", pair_weights, y.project(vectors)))
+        between = x.combine(np.einsum("uv,vdk->udk", pair_weights, y.project(vectors)))
+        return between + x.raw_combine(within * y.raw_project(vectors))
 
     def transposed_times(vectors: np.ndarray) -> np.ndarray:
-        return y.combine(np.einsum("uv,udk->vdk", pair_weights, x.project(vectors)))
+        between = y.combine(np.einsum("uv,udk->vdk", pair_weights, x.project(vectors)))
+        return between + y.raw_combine(within * x.raw_project(vectors))
 
     basis = np.linalg.qr(times(rng.standard_normal((y.width, n_vectors))))[0]
     for _ in range(POWER_ITERATIONS):

@@ -26,16 +26,33 @@ Matrix = Any  # dense or sparse, (documents, features)
 
 @dataclass(frozen=True)
 class ViewFeatures:
-    """One view: which documents have it, and its features; rows of the others are zeros."""
+    """One view: which documents have it, and its features; rows of the others are zeros.
+
+    Attributes
+    ----------
+    present : ndarray of bool of shape (documents,)
+    linear, points : matrix of shape (documents, features)
+    excess : ndarray of shape (documents,)
+        A document's shares sum to one, so that a token in one half is missing in the other. The
+        product of two shares is unbiased for two different tokens, times n / (n - 1) for n tokens:
+        this is what is above 1. 0 for measurements.
+    """
 
     present: np.ndarray
     linear: Matrix
     points: Matrix
+    excess: np.ndarray
 
     @property
     def width(self) -> int:
         """The number of features."""
         return self.points.shape[1]
+
+    def at(self, rows: np.ndarray) -> ViewFeatures:
+        """Return some documents."""
+        return ViewFeatures(
+            self.present[rows], self.linear[rows], self.points[rows], self.excess[rows]
+        )
 
 
 def view_features(views: Views) -> list[ViewFeatures]:
@@ -46,11 +63,18 @@ def view_features(views: Views) -> list[ViewFeatures]:
     for name, matrix, present in zip(data.names, data.matrices, data.present.T, strict=True):
         if name in scaling:
             rows = _standardized(matrix.toarray(), present)
-            made.append(ViewFeatures(present, rows, rows))
+            made.append(ViewFeatures(present, rows, rows, np.zeros(len(rows))))
         else:
             points = concatenated_tfidf([matrix])
-            made.append(ViewFeatures(present, _shares(matrix), points))
+            made.append(ViewFeatures(present, _shares(matrix), points, _excess(matrix)))
     return made
+
+
+def _excess(counts: sp.csr_array) -> np.ndarray:
+    """Return n / (n - 1) - 1 for documents of n tokens, 0 for weights that are no counts."""
+    tokens = np.asarray(counts.sum(axis=1)).ravel()
+    several = (tokens > 1) & bool((counts.data == np.rint(counts.data)).all())
+    return np.divide(1, tokens - 1, out=np.zeros_like(tokens), where=several)
 
 
 def _standardized(rows: np.ndarray, present: np.ndarray) -> np.ndarray:
@@ -110,8 +134,8 @@ def _fill_absent(views: Sequence[np.ndarray], present: np.ndarray) -> list[np.nd
     filled = [rows.copy() for rows in views]
     for pattern in np.unique(present[~present.all(axis=1)], axis=0):
         rows = np.flatnonzero((present == pattern).all(axis=1))
-        known = np.flatnonzero(pattern)
-        for v in np.flatnonzero(~pattern) if len(known) else ():
+        known, absent = np.flatnonzero(pattern).tolist(), np.flatnonzero(~pattern).tolist()
+        for v in absent if known else ():
             both = np.flatnonzero(present[:, [*known, v]].all(axis=1))
             inputs = np.hstack([views[u] for u in known])
             slopes = _ridge(inputs[both], views[v][both])

@@ -25,8 +25,6 @@ import numpy as np
 from coview.em.starts import kmeans_labels
 from coview.selection.features import ViewFeatures, deal_halves, embedding
 
-N_DIMS = 40  # of the embedding of each view
-
 
 @dataclass(frozen=True)
 class Agreement:
@@ -43,6 +41,7 @@ def feature_halves(
     features: Sequence[ViewFeatures],
     weights: Sequence[float],
     topics: Sequence[int],
+    n_dims: int,
     rng: np.random.Generator,
 ) -> dict[int, Agreement]:
     """Return the agreement of the clusters of two random halves of the features.
@@ -55,7 +54,7 @@ def feature_halves(
     for which in (0, 1):
         columns = [np.flatnonzero(h == which) for h in halves]
         parts = [f.points[:, c] for f, c in zip(features, columns, strict=True)]
-        points = embedding(parts, present, weights, _n_dims(topics), seed=which)
+        points = embedding(parts, present, weights, n_dims, seed=which)
         if not points.shape[1]:
             return {}
         paths.append(cluster_path(points, topics, rng))
@@ -74,15 +73,11 @@ def document_halves(
 
 
 def whole_points(
-    features: Sequence[ViewFeatures], weights: Sequence[float], topics: Sequence[int]
+    features: Sequence[ViewFeatures], weights: Sequence[float], n_dims: int
 ) -> np.ndarray:
     """Return the embedding of the documents by all features."""
     parts, present = [f.points for f in features], [f.present for f in features]
-    return embedding(parts, present, weights, _n_dims(topics), seed=0)
-
-
-def _n_dims(topics: Sequence[int]) -> int:
-    return max(N_DIMS, max(topics))
+    return embedding(parts, present, weights, n_dims, seed=0)
 
 
 def _assigned(

@@ -21,7 +21,7 @@ from coview.params import seed_of
 from coview.progress import Advance, progress_bar
 from coview.selection.curves import Curve, Suggestion, suggest
 from coview.selection.dimensions import SharedDimensions, related_views, shared_dimensions
-from coview.selection.features import ViewFeatures, view_features
+from coview.selection.features import view_features
 from coview.selection.fits import N_FOLDS, FoldFits, Folds
 from coview.selection.halves import Agreement, document_halves, feature_halves, whole_points
 from coview.selection.ranges import (
@@ -37,8 +37,10 @@ from coview.views.density import is_dense_real
 from coview.wording import plural
 
 MAX_DOCS = 2000
+N_DIMS = 40  # of the embedding of each view, or as many as topics
 N_FEATURE_SPLITS = 5
 N_DOCUMENT_SPLITS = 3
+SPARE_DIMS = 8  # dimensions beyond the largest number, to see that they share nothing
 RELATED = 0.05  # weight below which a view has nothing to do with the others
 TITLES = {
     "features": "halves of features",
@@ -73,7 +75,8 @@ class TopicSelection:
     reason : str
         Why, in words; also that the curves do not decide, and between which numbers.
     plausible : tuple of int
-        The numbers between which the agreement of halves does not decide.
+        The suggestion, and numbers whose agreement of halves is within a standard error of the
+        best.
     votes : dict of int
         The number that each criterion alone would choose.
     """
@@ -130,7 +133,7 @@ class TopicSelection:
         shown = self.curves["stability"].measured if short else np.ones(len(self.topics), bool)
         shown = shown if shown.any() else np.ones(len(self.topics), bool)
         cells = [["topics", *TITLES.values()]]
-        for i in np.flatnonzero(shown):
+        for i in np.flatnonzero(shown).tolist():
             mark = "*" if self.topics[i] == self.suggestion else " "
             cells.append([f"{mark}{self.topics[i]}", *self._cells(i)])
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -219,7 +222,8 @@ def select_topics(
     sample = _sample(views, seed)
     check_candidates(candidates, sample.n_docs, views.n_docs)
     with threadpool_limits(1):
-        return _Selecting(sample, candidates, seed, n_jobs, bool(verbose)).run()
+        measured = _Measurements(sample, candidates, seed, n_jobs)
+        return measured.selection(bool(verbose))
 
 
 def _sample(views: Views, seed: int) -> Views:
@@ -236,33 +240,35 @@ def _sample(views: Views, seed: int) -> Views:
 # -- the work --------------------------------------------------------------------------------------
 
 
-class _Selecting:
-    """One selection: the data, and what is measured on them."""
+class _Measurements:
+    """The data of one selection, and what is measured on them."""
 
-    def __init__(
-        self, views: Views, candidates: list[int], seed: int, n_jobs: int | None, verbose: bool
-    ):
-        self.candidates, self.seed, self.n_jobs, self.verbose = candidates, seed, n_jobs, verbose
+    def __init__(self, views: Views, candidates: list[int], seed: int, n_jobs: int | None):
+        self.candidates, self.seed, self.n_jobs = candidates, seed, n_jobs
         features = view_features(views)
         weights = related_views(features, seed)
         self.view_weights = dict(zip(views.names, weights.tolist(), strict=True))
         kept = [v for v in range(views.n_views) if weights[v] > RELATED]
         kept = kept or list(range(views.n_views))
         rows = np.flatnonzero(np.any([features[v].present for v in kept], axis=0))
+        check_candidates(candidates, len(rows), views.n_docs)
         self.views = views.select(*(views.names[v] for v in kept))[rows]
-        self.features = [_rows_of(features[v], rows) for v in kept]
+        self.features = [features[v].at(rows) for v in kept]
         self.weights = [max(weights[v], RELATED) for v in kept]
-        self.points = whole_points(self.features, self.weights, candidates)
+        self.n_dims = max(N_DIMS, candidates[-1])
+        self.points = whole_points(self.features, self.weights, self.n_dims)
 
-    def run(self) -> TopicSelection:
+    def selection(self, verbose: bool) -> TopicSelection:
+        """Measure everything, and suggest a number."""
         n_splits = N_FEATURE_SPLITS + N_DOCUMENT_SPLITS
-        with progress_bar("Comparing", n_splits + 12, self.verbose) as advance:
+        with progress_bar("Comparing", n_splits + 12, verbose) as advance:
             dimensions = self._dimensions()
             topics, by_features, by_documents = self._halves(dimensions.topics, advance)
             curves = _agreement_curves(topics, by_features, by_documents)
             first = self._suggest(topics, curves, dimensions)
-            wanted = [first.topics, *first.plausible[:: max(len(first.plausible) // 3, 1)][:3]]
-            curves |= _fit_curves(topics, self._fits(fit_grid(topics, wanted), n_splits, advance))
+            wanted = {first.topics, first.plausible[0], first.plausible[-1]}
+            grid = fit_grid(topics.tolist(), sorted(wanted))
+            curves |= _fit_curves(topics, self._fits(grid, n_splits, advance))
         final = self._suggest(topics, curves, dimensions)
         return TopicSelection(
             topics=topics,
@@ -285,7 +291,7 @@ class _Selecting:
         return suggest(topics, known, dimensions.topics, likelihood=counts)
 
     def _dimensions(self) -> SharedDimensions:
-        n_dims = max(self.candidates) + 8
+        n_dims = self.candidates[-1] + SPARE_DIMS
         return shared_dimensions(self.features, self.weights, n_dims, self.seed)
 
     def _halves(
@@ -298,10 +304,7 @@ class _Selecting:
             best = max(coarse, key=lambda k: _mean_of(k, [*found[0], *found[1]]))
             fine = refined_grid(self.candidates, coarse, best)
             more = self._agreements(fine, advance)
-            found = tuple(
-                [a | b for a, b in zip(old, new, strict=True)]
-                for old, new in zip(found, more, strict=True)
-            )
+            found = _joined(found[0], more[0]), _joined(found[1], more[1])
             coarse = sorted({*coarse, *fine})
         return np.array(coarse), *found
 
@@ -311,13 +314,18 @@ class _Selecting:
         by_features, by_documents = [], []
         for split in range(N_FEATURE_SPLITS):
             rng = np.random.default_rng([self.seed, 0, split])  # the same halves when called again
-            by_features.append(feature_halves(self.features, self.weights, topics, rng))
+            by_features.append(self._feature_halves(topics, rng))
             advance(split + 1, "halves of the features")
         for split in range(N_DOCUMENT_SPLITS):
             rng = np.random.default_rng([self.seed, 1, split])
             by_documents.append(document_halves(self.points, topics, rng))
             advance(N_FEATURE_SPLITS + split + 1, "halves of the documents")
         return by_features, by_documents
+
+    def _feature_halves(
+        self, topics: Sequence[int], rng: np.random.Generator
+    ) -> dict[int, Agreement]:
+        return feature_halves(self.features, self.weights, topics, self.n_dims, rng)
 
     def _fits(self, grid: Sequence[int], done: int, advance: Advance) -> dict[int, FoldFits]:
         folds = Folds.deal(self.views, self.points, self.seed)
@@ -329,8 +337,11 @@ class _Selecting:
         return found
 
 
-def _rows_of(view: ViewFeatures, rows: np.ndarray) -> ViewFeatures:
-    return ViewFeatures(view.present[rows], view.linear[rows], view.points[rows])
+def _joined(
+    splits: list[dict[int, Agreement]], others: list[dict[int, Agreement]]
+) -> list[dict[int, Agreement]]:
+    """Join what was measured on the same splits at different numbers."""
+    return [a | b for a, b in zip(splits, others, strict=True)]
 
 
 def _mean_of(k: int, splits: Sequence[dict[int, Agreement]]) -> float:
