@@ -157,8 +157,8 @@ def page(records: Sequence[Record]) -> str:
         "",
         "## Planted",
         "",
-        "Suggestions for 800 documents with 3 to 30 topics, one for each seed, among 2 to 40. Bold:",
-        "off by more than one. A question mark: low confidence.",
+        "Suggestions for 800 documents with 3 to 30 topics, one for each seed, among 2 to 40. In",
+        "bold: off by more than one. A question mark: low confidence.",
         "",
         *planted_table(planted),
         "",
@@ -177,8 +177,8 @@ def page(records: Sequence[Record]) -> str:
         "",
         "## Cost",
         "",
-        f"CPU seconds on one core: {_seconds(planted)} on the planted data, {_seconds(real)} on the",
-        "real ones (median, and most).",
+        f"CPU seconds on one core, median and most: planted {_seconds(planted)}, real",
+        f"{_seconds(real)}.",
         "",
     ]
     return "\n".join(lines)

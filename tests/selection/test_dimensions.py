@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from experiments.defaults.planted import texts
 
 from coview import Views
 from coview.datasets import make_views
 from coview.selection.dimensions import SharedDimensions, related_views, shared_dimensions
 from coview.selection.features import view_features
-from experiments.defaults.planted import texts
 
 
 def dimensions_of(views, n_dims=15):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from experiments.defaults.planted import clouds
 from sklearn.metrics import adjusted_mutual_info_score
 
 from coview.selection.features import view_features
 from coview.selection.halves import agreement, cluster_path, document_halves, feature_halves
-from experiments.defaults.planted import clouds
 
 
 def test_agreement_is_adjusted_mutual_information():

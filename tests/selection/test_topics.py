@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from experiments.defaults.planted import KINDS
 
 import coview
 from coview import Views
 from coview.datasets import make_views
-from experiments.defaults.planted import KINDS
 
 
 @pytest.fixture(scope="module")
