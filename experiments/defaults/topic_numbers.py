@@ -1,6 +1,6 @@
 """Is the suggested number of topics right? Writes topic_numbers.md.
 
-    python -m experiments.defaults.topic_numbers [--seeds 2] [--kinds ...] [--data ngs mfeat ...]
+    python -m experiments.defaults.topic_numbers [--seeds 1] [--kinds ...] [--data ngs mfeat ...]
 
 `coview.select_topics` with all defaults. Planted data: eleven kinds of 800 documents
 (experiments/defaults/planted.py) with 3 to 30 topics, candidates 2 to 40. Real data under
@@ -192,8 +192,8 @@ def _seconds(records: Sequence[Record]) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--real-seeds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--real-seeds", type=int, default=1)
     parser.add_argument("--kinds", nargs="*", default=list(KINDS), choices=list(KINDS))
     parser.add_argument("--data", nargs="*", default=DATA, metavar="NAME")
     parser.add_argument("--records", type=Path, default=HERE / "topic_numbers.jsonl")

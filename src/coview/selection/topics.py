@@ -37,7 +37,9 @@ from coview.views.density import is_dense_real
 from coview.wording import plural
 
 MAX_DOCS = 2000
-N_DIMS = 40  # of the embedding of each view, or as many as topics
+N_DIMS = 40  # of the embedding of each view, or as many as topics; fewer with few documents
+DOCS_PER_DIM = 10
+MIN_DIMS = 10
 N_FEATURE_SPLITS = 5
 N_DOCUMENT_SPLITS = 3
 SPARE_DIMS = 8  # dimensions beyond the largest number, to see that they share nothing
@@ -255,7 +257,8 @@ class _Measurements:
         self.views = views.select(*(views.names[v] for v in kept))[rows]
         self.features = [features[v].at(rows) for v in kept]
         self.weights = [max(weights[v], RELATED) for v in kept]
-        self.n_dims = max(N_DIMS, candidates[-1])
+        most = max(N_DIMS, candidates[-1])
+        self.n_dims = max(min(most, len(rows) // DOCS_PER_DIM), MIN_DIMS)
         self.points = whole_points(self.features, self.weights, self.n_dims)
 
     def selection(self, verbose: bool) -> TopicSelection:
