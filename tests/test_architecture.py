@@ -66,6 +66,10 @@ ALLOWED = {
         *("models", "new_documents", "params", "progress", "runners", "store", "views", "wording"),
     },
     "plot": {"compare", "extras"},
+    "selection": {
+        *("compare.aggregate", "em", "extras", "models", "new_documents", "params", "plot"),
+        *("progress", "views", "wording"),
+    },
     "demo": {"datasets", "metrics", "models", "report", "views"},
     "cli": EVERYTHING,
     "__main__": {"cli"},

@@ -40,6 +40,8 @@ _HOMES = {
     "view_reliability": "ensemble.reliability",
     "strength_path": "strength",
     "StrengthPath": "strength",
+    "select_topics": "selection.topics",
+    "TopicSelection": "selection.topics",
     "baselines": "baselines",
     "compare": "compare",
     "datasets": "datasets",
@@ -74,6 +76,8 @@ if TYPE_CHECKING:
     from .retrieval.index import SearchIndex as SearchIndex
     from .retrieval.index import search as search
     from .retrieval.query import Doc as Doc
+    from .selection.topics import TopicSelection as TopicSelection
+    from .selection.topics import select_topics as select_topics
     from .store import DamagedFile as DamagedFile
     from .strength import StrengthPath as StrengthPath
     from .strength import strength_path as strength_path

@@ -253,7 +253,7 @@ class ConvergenceDisplay(Display):
         """Draw, on new axes or those given."""
         curves = [(self.objective, "objective")]
         curves += [] if self.values is None else [(self.values, self.title)]
-        self.axes_ = _stacked_axes(len(curves)) if axes is None else np.atleast_1d(axes)
+        self.axes_ = stacked_axes(len(curves)) if axes is None else np.atleast_1d(axes)
         self.figure_ = self.axes_[0].figure
         for i, (ax, (values, title)) in enumerate(zip(self.axes_, curves, strict=True)):
             _clean(ax)
@@ -300,7 +300,8 @@ def _axes(ax: Any) -> Any:
     return ax
 
 
-def _stacked_axes(count: int) -> Any:
+def stacked_axes(count: int) -> Any:
+    """Return new axes below each other, with one horizontal scale."""
     pyplot = need("matplotlib.pyplot", "plot")
     height = 1.0 + 1.8 * count
     return pyplot.subplots(count, 1, sharex=True, figsize=(5.6, height), squeeze=False)[1][:, 0]

@@ -14,6 +14,7 @@ from coview.cli.fit import sigterm_as_interrupt
 from coview.cli.inputs import ALL_DATA_OPTIONS, DataSource, check_not_input, data_options
 from coview.cli.options import UsageError, refuse_options
 from coview.cli.output import note, print_json
+from coview.cli.topics import compare_topics, parse_numbers
 from coview.models import MODEL_NAMES, ONE_VIEW
 from coview.wording import plural
 
@@ -48,6 +49,7 @@ _ALLOWED_WITH_PLAN = (
     *("jobs", "resume", "fresh", "quiet", "json"),
 )
 _CLASSIFY_ONLY = ("rates", "sampling")
+_TOPICS = "n_components"
 _PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
@@ -77,12 +79,12 @@ def compare(
         Task, typer.Option(help="The task to compare the models on.", rich_help_panel=_WHAT)
     ] = Task.cluster,
     topics: Annotated[
-        int | None,
+        str | None,
         typer.Option(
             "--topics",
             "-k",
-            min=1,
-            help="Number of topics. Default: the number of classes.",
+            metavar="NUMBER,NUMBER",
+            help="Number of topics, or several: 5,10,20 or 5:20:5. Default: the number of classes.",
             rich_help_panel=_WHAT,
         ),
     ] = None,
@@ -154,11 +156,14 @@ def compare(
 
       coview compare data/mfeat --seeds 10 --jobs 4 -o r.csv --table md
 
+      coview compare news.csv --text en --text de -k 5,10,20
+
       coview compare pages/ --task classify --rates 0.03,0.05 --models link,nb,cotraining
 
       coview compare experiment.toml -o r.csv --resume
     """
     _check_options(context, source.data, task)
+    numbers = _parse_topics(topics, task)
     source.check_label_options()
     check_not_input(output, *source.files)
     check_not_input(plot, *source.files, output)
@@ -167,7 +172,7 @@ def compare(
     if _is_plan(source.data):
         plan = _read_plan(source.data, metrics)
     else:
-        plan, views = _make_plan(source, models, task, topics, seeds, rates, sampling, metrics)
+        plan, views = _make_plan(source, models, task, numbers, seeds, rates, sampling, metrics)
     axis = None if plot is None else _plot_axis(plan, plot)
     results = _run(plan, views, output, jobs, resume, fresh, quiet)
     if len(results.failures) == len(results.runs):
@@ -185,6 +190,9 @@ def compare(
         print_json([vars(run) for run in results.runs])
     else:
         print("\n".join(_tables(results, plan, metrics, table)), end="")
+        if unlabeled := [v for v in views.values() if v.labels is None and len(numbers) > 1]:
+            print("\n" + _heading("Numbers of topics, without labels", table), end="")
+            print(compare_topics(unlabeled[0], numbers, 0, jobs, quiet).to_text())
 
 
 def _check_options(context: typer.Context, data: Path | None, task: Task) -> None:
@@ -194,6 +202,14 @@ def _check_options(context: typer.Context, data: Path | None, task: Task) -> Non
     elif task is not Task.classify:
         why = f"Labels are drawn only in --task classify, not in {task.value}"
         refuse_options(context, _CLASSIFY_ONLY, why)
+
+
+def _parse_topics(topics: str | None, task: Task) -> list[int]:
+    """Return the numbers of topics to compare, none by default."""
+    numbers = [] if topics is None else parse_numbers(topics)
+    if len(numbers) > 1 and task is not Task.cluster:
+        raise UsageError(f"--task {task.value} takes one number of topics; got {topics}.")
+    return numbers
 
 
 def _is_plan(data: Path | None) -> TypeGuard[Path]:
@@ -222,7 +238,7 @@ def _make_plan(
     source: DataSource,
     models: str | None,
     task: Task,
-    topics: int | None,
+    topics: Sequence[int],
     seeds: int,
     rates: str,
     sampling: Sampling,
@@ -238,11 +254,11 @@ def _make_plan(
     name = source.data.name if source.data is not None else "data"
     plan = Plan(
         [name],
-        [_entry(model, views) for model in names],
+        [_entry(model, views, topics) for model in names],
         task=task.value,
         seeds=seeds,
         metrics=metrics,
-        n_components=topics,
+        n_components=topics[0] if len(topics) == 1 else None,
         label_rates=_parse_rates(rates) if task is Task.classify else (),
         label_sampling=sampling.value,
     )
@@ -273,14 +289,15 @@ def _model_names(models: str, task: Task) -> list[str]:
     return names
 
 
-def _entry(name: str, views: Views) -> Entry:
+def _entry(name: str, views: Views, topics: Sequence[int]) -> Entry:
     """Return the plan's entry of a model; models of one view get all views concatenated."""
     from coview.compare import Entry
 
+    grid = {"n_components": topics} if len(topics) > 1 else {}
     if name in ONE_VIEW and views.n_views > 1:
         # the label is part of results and journals of earlier comparisons: do not reword it
-        return Entry(name, label=f"{name}, views side by side", concat=True)
-    return Entry(name)
+        return Entry(name, label=f"{name}, views side by side", concat=True, grid=grid)
+    return Entry(name, grid=grid)
 
 
 def _parse_rates(rates: str) -> list[float]:
@@ -290,8 +307,8 @@ def _parse_rates(rates: str) -> list[float]:
         raise UsageError(f"--rates must be fractions such as 0.01,0.05; got {rates!r}.") from error
 
 
-def _check_labels(views: Views, task: Task, topics: int | None) -> None:
-    if views.labels is None and (topics is None or task is not Task.cluster):
+def _check_labels(views: Views, task: Task, topics: Sequence[int]) -> None:
+    if views.labels is None and (not topics or task is not Task.cluster):
         needed = "" if task is not Task.cluster else ", or the number of topics with --topics"
         raise UsageError(f"The data have no class labels: give their column with --label{needed}.")
 
@@ -357,6 +374,8 @@ def _tables(results: Results, plan: Plan, wanted: Sequence[str], format: TableFo
         "classify": ("model", "rate"),
         "retrieve": ("part", "model"),
     }[plan.task]
+    if plan.task == "cluster" and len(plan.datasets) == 1 and _varied_parameters(plan) == [_TOPICS]:
+        columns = _TOPICS
     groups: list[tuple[str, ...]] = (
         [results.datasets] if plan.task == "cluster" else [(d,) for d in results.datasets]
     )
@@ -365,7 +384,8 @@ def _tables(results: Results, plan: Plan, wanted: Sequence[str], format: TableFo
     for datasets in groups:
         chosen = results.where(dataset=list(datasets))
         for metric in _table_metrics(results, plan, wanted):
-            title = f"{', '.join(datasets)}: {metric_info(metric).title}"
+            by = ", by the number of topics" if columns == _TOPICS else ""
+            title = f"{', '.join(datasets)}: {metric_info(metric).title}{by}"
             made = chosen.table(metric, rows=rows, columns=columns, format=form)
             found.append(_heading(title, format) + made)
     return found

@@ -34,6 +34,7 @@ from coview.cli.model import (
 from coview.cli.options import UsageError, refuse_options
 from coview.cli.output import cell, note, print_json
 from coview.cli.seeds import read_seeds
+from coview.cli.topics import choose_topics, parse_number_or_range
 from coview.models import MODEL_NAMES, topic_model
 from coview.params import check_real
 from coview.views.repr import describe as describe_views
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
     from coview.automatic.why import Why
     from coview.em.checkpoint import Checkpoint
+    from coview.selection.topics import TopicSelection
     from coview.strength import StrengthPath
     from coview.views.container import Views
 
@@ -70,12 +72,13 @@ def fit(
         ),
     ] = None,
     topics: Annotated[
-        int | None,
+        str | None,
         typer.Option(
             "--topics",
             "-k",
-            min=1,
-            help=f"Number of topics. Default: chosen for the data; with --model {TOPICS}.",
+            metavar="NUMBER|LOW:HIGH[:STEP]",
+            help="Number of topics, or a range such as 5:40 to choose it from without labels. "
+            f"Default: chosen for the data; with --model {TOPICS}.",
             rich_help_panel=_MODEL,
         ),
     ] = None,
@@ -204,6 +207,8 @@ def fit(
 
       coview fit news.csv --text en --text de --id id --model link --topics 20 -o news.coview
 
+      coview fit news.csv --text en --text de --topics 5:40 -o news.coview
+
       coview fit photos/ --model divergence --topics 30 -o photos.coview
 
       coview fit cells.h5mu --model mvplsa --topics 15 -o cells.coview
@@ -225,6 +230,7 @@ def fit(
     }
     if model is None:
         refuse_parameters(context)
+    wanted = None if topics is None else parse_number_or_range(topics)
     _check_output(output)
     check_not_input(output, *source.files, *([seeds] if seeds else []))
     if classify:
@@ -235,20 +241,25 @@ def fit(
     params = {k: v for k, v in given.items() if v is not None}
     # null is a value there: --set scaling=null
     params |= parse_parameters(parameter or [])
-    choice = choose_model(views, topics, targets, params) if model is None else None
-    made = choice.model if choice else make_model(str(model), topics, params, views)
+    if not quiet:
+        note(describe_views(views))
+    path = checkpoint or output.with_name(f"{output.name}.checkpoint")
+    state = _open_checkpoint(path, every, resume, fresh)
+    selection = (
+        choose_topics(views, wanted, seed, jobs, quiet) if isinstance(wanted, list) else None
+    )
+    n_topics = selection.suggestion if selection else wanted
+    choice = choose_model(views, wanted, targets, params) if model is None else None
+    made = choice.model if choice else make_model(str(model), wanted, params, views)
     set_graphs(made, graph or [], views)
     made.set_params(verbose=int(not quiet and sys.stderr.isatty()))
     if not quiet:
-        note(describe_views(views))
         show_choice(choice)
-    path = checkpoint or output.with_name(f"{output.name}.checkpoint")
-    state = _open_checkpoint(path, every, resume, fresh)
     reasons = partial(explain, context, choice) if choice else None
     fitted = _fit_and_save(made, views, targets, output, state, reasons)
     if not quiet:
         show_findings(choice, fitted)
-    _report(fitted, output, quiet, json)
+    _report(fitted, output, quiet, json, selection)
 
 
 # -- checks ----------------------------------------------------------------------------------------
@@ -369,7 +380,9 @@ def _explain_resume(checkpoint: Checkpoint) -> None:
     )
 
 
-def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
+def _report(
+    fitted: Any, output: Path, quiet: bool, as_json: bool, selection: TopicSelection | None
+) -> None:
     from coview.em.scaling import describe_scaling
     from coview.report import topic_stability
 
@@ -391,6 +404,8 @@ def _report(fitted: Any, output: Path, quiet: bool, as_json: bool) -> None:
     path = getattr(model, "strength_path_", None)
     if path is not None:
         summary["strength"] = path.chosen
+    if selection is not None:
+        summary["topic_selection"] = selection.to_dict()
     if as_json:
         print_json(summary)
     elif not quiet:

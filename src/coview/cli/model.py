@@ -61,8 +61,8 @@ def show_findings(choice: Choice | None, fitted: Any) -> None:
 
 def explain(context: typer.Context, choice: Choice, fitted: Any) -> Why:
     """Return the reasons, with the command that was given and what was chosen."""
-    words = [*command_line(context, but=_OF_THE_RUN), "--model", choice.model_name]
-    if not choice.classify and context.params["topics"] is None:
+    words = [*command_line(context, but=(*_OF_THE_RUN, "topics")), "--model", choice.model_name]
+    if not choice.classify:
         words += ["--topics", str(choice.model.n_components)]
     for name, value in choice.chosen.items():
         words += ["--set", f"{name}={value}"]

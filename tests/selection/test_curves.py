@@ -1,0 +1,85 @@
+"""What the curves say."""
+
+import numpy as np
+import pytest
+
+from coview.selection.curves import Curve, smallest_within_error, suggest
+
+TOPICS = np.arange(2, 10)
+NOTHING = Curve(np.full((1, 8), np.nan))
+
+
+def peak(at, *, height=0.8, noise=0.0, width=2.0):
+    """A curve of three repetitions with its largest values around `at`."""
+    shape = height * np.exp(-(((TOPICS - at) / width) ** 2))
+    return Curve(shape + noise * np.random.default_rng(0).normal(size=(3, 8)))
+
+
+def decide(*, features, documents=None, perplexity=NOTHING, stability=NOTHING, cliff=None):
+    curves = {
+        "features": features,
+        "documents": documents or features,
+        "perplexity": perplexity,
+        "stability": stability,
+    }
+    return suggest(TOPICS, curves, cliff)
+
+
+def test_a_clear_peak_is_suggested_with_confidence():
+    found = decide(features=peak(5, noise=0.01), stability=peak(5))
+    assert (found.topics, found.confidence) == (5, "high")
+    assert "agree most on 5 clusters" in found.reason
+
+
+def test_flat_curves_do_not_decide_and_it_is_said():
+    found = decide(features=peak(5, noise=0.2, width=20))
+    assert found.confidence == "low"
+    assert "do not decide between" in found.reason
+    assert str(max(found.plausible)) in found.reason
+
+
+def test_a_cliff_outweighs_the_agreement():
+    found = decide(features=peak(3), cliff=7)
+    assert (found.topics, found.confidence) == (7, "medium")
+    assert "share 6 dimensions" in found.reason
+    assert "3 clusters" in found.reason
+
+
+def test_a_cliff_outside_the_candidates_is_ignored():
+    assert decide(features=peak(3), cliff=15).topics == 3
+
+
+def test_two_peaks_that_disagree_are_not_sure():
+    found = decide(features=peak(5), stability=peak(9), perplexity=Curve(-peak(2).values))
+    assert (found.topics, found.confidence) == (5, "medium")
+    assert found.votes == {"features": 5, "documents": 5, "stability": 9, "perplexity": 2}
+
+
+def test_the_end_of_the_range_is_not_trusted():
+    found = decide(features=peak(9))
+    assert (found.topics, found.confidence) == (9, "low")
+    assert "try more than 9" in found.reason
+
+
+def test_where_nothing_replicates_it_is_said():
+    found = decide(features=peak(5, height=0.02))
+    assert found.confidence == "low"
+    assert "hardly agree" in found.reason
+
+
+def test_without_any_measurement_the_smallest_number_is_suggested():
+    found = decide(features=NOTHING)
+    assert (found.topics, found.confidence) == (2, "low")
+
+
+def test_perplexity_chooses_the_smallest_within_a_standard_error():
+    values = np.array([[9, 5.0, 4.1, 4.0], [9, 5.2, 4.2, 4.05], [9, 5.1, 4.1, 4.0]])
+    assert smallest_within_error(np.array([2, 4, 6, 8]), Curve(values)) == 8
+    values[2, 2] = 3.8
+    assert smallest_within_error(np.array([2, 4, 6, 8]), Curve(values)) == 6
+
+
+def test_a_curve_is_nan_where_nothing_was_measured():
+    curve = Curve(np.array([[1.0, np.nan, 3.0], [3.0, np.nan, 3.0]]))
+    np.testing.assert_array_equal(curve.mean, [2, np.nan, 3])
+    assert curve.sd[0] == pytest.approx(np.sqrt(2))
