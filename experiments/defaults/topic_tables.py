@@ -40,20 +40,26 @@ def topics_section(rows: Sequence[Row]) -> str:
 
 def search_section(rows: Sequence[Row]) -> str:
     """Return median ranks and mean average precision of each direction."""
-    metrics = in_order((r.metric for r in rows if r.cell.part == "search"), ())
+    metrics = sorted({row.metric for row in rows if row.cell.part == "search"}, reverse=True)
     if not metrics:
         return NOT_MEASURED
-    parts = [
-        "Each view of the test documents, folded in on its own, searched with the other, by the "
-        "Hellinger similarity of mixtures. Median rank of the document itself (smaller is better) "
-        "and mean average precision of its class in % (larger is better)."
-    ]
-    for metric in sorted(metrics, reverse=True):
+    found: dict[Key, Mean] = {}
+    for metric in metrics:
         scale = 100 if metric.startswith("MAP") else 1
-        found = means(groups(rows, "search", metric, scale))
-        methods = in_order((key[2] for key in found), STARTS)
-        parts += [f"{metric}:", setting_table(found, methods)]
-    return "\n\n".join(parts)
+        for (dataset, setting, method), mean in means(
+            groups(rows, "search", metric, scale)
+        ).items():
+            found[dataset, f"{setting}, {metric}", method] = mean
+    methods = in_order((key[2] for key in found), STARTS)
+    return "\n\n".join(
+        [
+            "Each view of the test documents, folded in on its own, searched with the other, by "
+            "the Hellinger similarity of mixtures. Median rank of the document itself (smaller is "
+            "better) and mean average precision of its class in % (larger is better). "
+            "wikipedia has its publisher's split. " + seeds_line(rows, "search", methods),
+            setting_table(found, methods),
+        ]
+    )
 
 
 def cost_section(rows: Sequence[Row]) -> str:
@@ -67,7 +73,7 @@ def cost_section(rows: Sequence[Row]) -> str:
     return "\n\n".join(
         [
             "`LinkPLSA(50).fit` of all documents, each in a process of its own, compiled before. "
-            "CPU seconds:",
+            f"{seeds_line(rows, 'cost', methods)} CPU seconds:",
             setting_table(seconds, methods),
             "Peak memory of the fit in MB, input included, and what the library promises (3 times "
             "the input and 4 times the parameters):",
