@@ -21,6 +21,7 @@ import numpy as np
 
 from coview import LinkPLSA, TopicClassifier, Views, suggest_labels
 from coview.datasets import DATASETS, load_dataset
+from experiments.defaults.tables import Mean
 
 DATA = ("ngs", "reuters1200", "mfeat", "wikipedia", "webkb_cornell")
 PER_CLASS = 2  # labels at the beginning, and as many again to be chosen
@@ -79,12 +80,8 @@ def _fit(pool: Views, labels: np.ndarray) -> TopicClassifier:
 def as_row(name: str, n_labels: int, outcomes: Sequence[Outcome]) -> str:
     """Return a row of the table: means and standard errors, in percent."""
     before, chance, suggested = 100 * np.array(outcomes).T
-    columns = [_mean_and_error(x) for x in (before, chance, suggested, suggested - chance)]
+    columns = [Mean.of(x).format() for x in (before, chance, suggested, suggested - chance)]
     return f"| {name} | {n_labels} | {' | '.join(columns)} |"
-
-
-def _mean_and_error(x: np.ndarray) -> str:
-    return f"{x.mean():.1f} ± {x.std(ddof=1) / np.sqrt(len(x)):.1f}"
 
 
 def write_page(rows: Sequence[str], differences: Sequence[float], draws: int, path: Path) -> None:

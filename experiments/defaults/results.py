@@ -1,0 +1,113 @@
+"""The file of measurements: one row for each cell and metric, appended as soon as it is known."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results.csv"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One measurement: a part of the evaluation, a data set, a method and a seed.
+
+    `setting` says how the data were changed, or the number of topics, where a part has several.
+    """
+
+    part: str
+    dataset: str
+    setting: str
+    method: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """A value that was measured, and the CPU seconds that the cell took."""
+
+    cell: Cell
+    metric: str
+    value: float
+    cpu_seconds: float
+
+
+COLUMNS = (*(f.name for f in fields(Cell)), "metric", "value", "cpu_seconds")
+Values = Mapping[str, float]  # by metric
+Work = Callable[[], tuple[Values, float]]  # measures a cell: values, CPU seconds
+
+
+def read_rows(path: Path = RESULTS) -> list[Row]:
+    """Return all rows of a file, in its order; none if it is not there."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return [_row(fields) for fields in csv.DictReader(file)]
+
+
+def _row(given: Mapping[str, str]) -> Row:
+    part, dataset, setting, method = (given[n] for n in COLUMNS[:4])
+    cell = Cell(part, dataset, setting, method, int(given["seed"]))
+    return Row(cell, given["metric"], float(given["value"]), float(given["cpu_seconds"]))
+
+
+def append_rows(cell: Cell, values: Values, cpu_seconds: float, path: Path = RESULTS) -> None:
+    """Add a row for each metric of a cell; the first of a file comes after its header."""
+    is_new = not path.exists()
+    with path.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if is_new:
+            writer.writerow(COLUMNS)
+        for metric, value in values.items():
+            writer.writerow([*astuple(cell), metric, f"{value:.6g}", f"{cpu_seconds:.3g}"])
+
+
+def write_sorted(path: Path = RESULTS) -> None:
+    """Bring the rows of a file into a fixed order, so that two runs can be compared."""
+    rows = sorted(read_rows(path), key=lambda row: (astuple(row.cell), row.metric))
+    path.unlink(missing_ok=True)
+    for row in rows:
+        append_rows(row.cell, {row.metric: row.value}, row.cpu_seconds, path)
+
+
+def run(
+    cells: Iterable[tuple[Cell, Work]], path: Path = RESULTS, *, again: bool = False
+) -> list[Cell]:
+    """Measure the cells that are not in the file; return those that failed.
+
+    With `again` the rows of these cells that are there are dropped first.
+    """
+    cells = list(cells)
+    if again:
+        _drop({cell for cell, _ in cells}, path)
+    known = {row.cell for row in read_rows(path)}
+    failed = []
+    for cell, work in cells:
+        if cell in known:
+            continue
+        shown = " ".join(map(str, filter(None, astuple(cell)[:4])))
+        try:
+            values, seconds = work()
+        except Exception as error:
+            failed.append(cell)
+            print(f"{shown}, seed {cell.seed}: {type(error).__name__}: {error}", flush=True)
+            continue
+        append_rows(cell, values, seconds, path)
+        numbers = ", ".join(f"{metric} {value:.4g}" for metric, value in values.items())
+        print(f"{shown}, seed {cell.seed}: {numbers} ({seconds:.1f} s)", flush=True)
+    return failed
+
+
+def _drop(cells: set[Cell], path: Path) -> None:
+    kept = [row for row in read_rows(path) if row.cell not in cells]
+    path.unlink(missing_ok=True)
+    for row in kept:
+        append_rows(row.cell, {row.metric: row.value}, row.cpu_seconds, path)
+
+
+def select(rows: Iterable[Row], part: str, metric: str) -> Iterator[Row]:
+    """Yield the rows of one part and metric."""
+    return (row for row in rows if row.cell.part == part and row.metric == metric)
