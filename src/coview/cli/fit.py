@@ -245,10 +245,10 @@ def fit(
         note(describe_views(views))
     path = checkpoint or output.with_name(f"{output.name}.checkpoint")
     state = _open_checkpoint(path, every, resume, fresh)
-    selection = (
-        choose_topics(views, wanted, seed, jobs, quiet) if isinstance(wanted, list) else None
-    )
-    n_topics = selection.suggestion if selection else wanted
+    selection = None
+    if isinstance(wanted, list):
+        selection = choose_topics(views, wanted, seed, jobs, quiet)
+        wanted = selection.suggestion
     choice = choose_model(views, wanted, targets, params) if model is None else None
     made = choice.model if choice else make_model(str(model), wanted, params, views)
     set_graphs(made, graph or [], views)
