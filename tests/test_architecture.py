@@ -36,7 +36,8 @@ ALLOWED = {
     "scores": {"em", "new_documents", "params", "runners"},
     "base": {"em", "io", "new_documents", "params", "scores", "views"},
     "models": {"base", "em", "graphs", "new_documents", "params", "runners", "views", "wording"},
-    "classifier": {"io", "views"},
+    "classifier": {"em", "io", "label_guess", "new_documents", "params", "views"},
+    "label_guess": {"em", "views"},
     "io": {"em.trace", "models", "reading.recipes", "store", "views", "wording"},
     # what shows and judges it
     "metrics": {"params"},

@@ -48,7 +48,7 @@ from coview.params import (
     complete_docstring,
 )
 from coview.scores import ScoresMixin
-from coview.views.checks import check_topic_labels, check_training_views
+from coview.views.checks import check_mixtures, check_topic_labels, check_training_views
 from coview.views.container import Views
 
 OnState = Callable[[dict[str, Any]], bool | None]
@@ -254,6 +254,8 @@ class BaseViewsModel(
         y: Any = None,
         *,
         labels: Any = None,
+        guess: Any = None,
+        guess_strength: float = 1.0,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
         on_iteration: OnState | None = None,
     ) -> Self:
@@ -268,6 +270,12 @@ class BaseViewsModel(
         labels : array-like of int of shape (documents,), optional
             Documents whose topic is known: its number, or -1 for the others. Their mixtures do
             not move.
+        guess : array-like of shape (documents, n_components), optional
+            What is thought of each document's mixture beforehand, such as the probabilities of a
+            classifier. Mixtures are drawn to it, and EM starts from it unless `init` says
+            otherwise.
+        guess_strength : float, default=1.0
+            How many votes the guess has in a mixture to the one of the document's counts.
         checkpoint : path or Checkpoint, optional
             Where to save the state of the fit, from time to time and on Ctrl-C, so that it can be
             resumed later to the same bits: see :class:`coview.Checkpoint`.
@@ -283,10 +291,14 @@ class BaseViewsModel(
         with one_fit_at_a_time(self):
             self._check_parameters()
             views = self._training_views(X)
-            fingerprint = partial(fit_fingerprint, self, views, labels)
+            if guess is not None:
+                guess = check_mixtures(guess, views.n_docs, self.n_components, "The guess")
+            given = None if guess is None else (guess, check_real("guess_strength", guess_strength))
+            fingerprint = partial(fit_fingerprint, self, views, labels, given)
             writer = checkpoint_writer(checkpoint, self.random_state, fingerprint)
             own, *seeds = np.random.SeedSequence(writer.seed).spawn(1 + self.n_init)
             data, learned = self._prepare_training(views, labels, np.random.default_rng(own))
+            data = data.with_guess(guess, guess_strength)
             callbacks = FitCallbacks(self, views, self.n_init * self.max_iter)
             plan = self._plan(data, views, callbacks, on_iteration)
             try:

@@ -25,7 +25,7 @@ from coview.em.starts import Start, deterministic_kmeans
 from coview.params import check_dtype, check_int, check_real
 from coview.reading.recipes import is_raw, read_raw
 from coview.runners.threads import ThreadRunner
-from coview.views.checks import DataWarning
+from coview.views.checks import DataWarning, check_mixtures
 from coview.views.container import Views
 from coview.views.vocabulary import known_views, match_views, read_known
 
@@ -141,7 +141,7 @@ class NewDocumentsMixin(TransformerMixin):
         """
         return self._mixtures(X)[0]
 
-    def fold_in(self, X: Any) -> FoldedIn:
+    def fold_in(self, X: Any, *, guess: Any = None, guess_strength: float = 1.0) -> FoldedIn:
         """Fold documents in: return mixtures, topics, and which documents are empty, in one call.
 
         Unlike `transform` this returns arrays whatever the setting of `set_output`.
@@ -149,19 +149,30 @@ class NewDocumentsMixin(TransformerMixin):
         Parameters
         ----------
         X : as in `transform`
+        guess : array-like of shape (documents, n_components), optional
+            What is thought of each document's mixture beforehand: see `fit`.
+        guess_strength : float, default=1.0
+            How many votes it has to the one of the document's counts.
 
         Returns
         -------
         FoldedIn
         """
         views = self.as_views(X)
-        doc_topic, by_view, empty = self._mixtures(views)
+        if guess is not None:
+            guess = check_mixtures(guess, views.n_docs, self._n_features_out, "The guess")
+        doc_topic, by_view, empty = self._mixtures(
+            views, guess, check_real("guess_strength", guess_strength)
+        )
         clipped = count_clipped(views, self.scaling_)
         return FoldedIn(doc_topic, by_view, self._assign(doc_topic), empty, clipped)
 
-    def _mixtures(self, X: Any) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+    def _mixtures(
+        self, X: Any, guess: np.ndarray | None = None, guess_strength: float = 0.0
+    ) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
         """Return the mixture of each document, those of its views, and which are empty."""
-        problem, data = self._fold_in_data(self._new_data(X), self.components_)
+        data = self._new_data(X).with_guess(guess, guess_strength)
+        problem, data = self._fold_in_data(data, self.components_)
         mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
         doc_topic = self._consensus(mixtures, problem.slots, data)
         by_view = {n: mixtures[slot] for n, slot in zip(data.names, problem.slots, strict=True)}

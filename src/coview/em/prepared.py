@@ -81,6 +81,13 @@ class Prepared:
         seen = () if topic_word == 1 else tuple(c > 0 for c in self.term_counts.values())
         return replace(self, prior=Prior(doc_topic, topic_word, seen))
 
+    def with_guess(self, guess: np.ndarray | None, strength: float) -> Prepared:
+        """Return the data with a guess of each document's mixture; None for no guess."""
+        if guess is None or not strength:
+            return self
+        guess = np.ascontiguousarray(guess, self.dtype)
+        return replace(self, prior=replace(self.prior, guess=guess, strength=strength))
+
     def cut(self, columns: bool) -> Prepared:
         """Return the data cut into blocks; by columns as well, if emissions are to be updated."""
         return replace(self, blocks=tuple(make_blocks(self.matrices, columns=columns)))
