@@ -14,7 +14,16 @@ the accuracy is that on all other documents. The rivals:
                   graphs of 15 nearest neighbors
     spreading_9   the same with alpha = .9
 
-Rows that the file already has are not computed again.
+and `TopicClassifier` of `LinkPLSA`:
+
+    default       as it is
+    guess         the guess alone, without EM
+    no_guess      guess_strength=0: EM from naive Bayes, balanced weights
+    ones          the same with weights 1
+    mggm          the same with `MGGM`
+
+The space of the guess does not depend on the labels; here it is made once for all draws (a fit by
+itself makes it anew). Rows that the file already has are not computed again.
 """
 
 from __future__ import annotations
@@ -27,11 +36,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from coview import MGGM, LinkPLSA, TopicClassifier, Views
+from coview import MGGM, LinkPLSA, TopicClassifier, Views, classifier, label_guess
 from coview.baselines import CoTraining, NaiveBayesViews
 from coview.baselines.features import Features
 from coview.datasets.folders import data_home
@@ -140,9 +150,25 @@ def spreading(graph: sp.csr_array, few: np.ndarray, alpha: float) -> np.ndarray:
     return scores.argmax(axis=1)
 
 
-def topics(model: LinkPLSA | MGGM) -> Method:
+def topics(model: LinkPLSA | MGGM, **params: Any) -> Method:
     """Return the classifier of a model."""
-    return lambda data, few: TopicClassifier(model).fit(data.views, few).labels_
+    return lambda data, few: TopicClassifier(model, **params).fit(data.views, few).labels_
+
+
+def guess_alone(data: Data, few: np.ndarray) -> np.ndarray:
+    """Return the classes of the guess, from a fit of one iteration."""
+    return TopicClassifier(model(max_iter=1)).fit(data.views, few).guess_.argmax(axis=1)
+
+
+_SPACES: dict[tuple[int, int], label_guess.FusedSpace] = {}
+
+
+def space_made_once(counts: Any, present: np.ndarray, n_classes: int, seed: int) -> Any:
+    """Return the space of a data set, made when it is first asked for."""
+    key = sum(m.nnz for m in counts.values()), n_classes
+    if key not in _SPACES:
+        _SPACES[key] = label_guess.learn_space(counts, present, n_classes, seed)
+    return _SPACES[key]
 
 
 def model(kind: type = LinkPLSA, **params: object) -> LinkPLSA:
@@ -151,7 +177,7 @@ def model(kind: type = LinkPLSA, **params: object) -> LinkPLSA:
 
 def all_ones(data: Data, few: np.ndarray) -> np.ndarray:
     weights = dict.fromkeys(data.views.names, 1.0)
-    return topics(model(view_weights=weights))(data, few)
+    return topics(model(view_weights=weights), guess_strength=0)(data, few)
 
 
 METHODS: dict[str, Method] = {
@@ -163,13 +189,15 @@ METHODS: dict[str, Method] = {
     "logistic_z": lambda data, few: logistic(data.z_scores, few),
     "spreading": lambda data, few: spreading(data.graph, few, 0.2),
     "spreading_9": lambda data, few: spreading(data.graph, few, 0.9),
-    "balanced": topics(model()),
+    "default": topics(model()),
+    "guess": guess_alone,
+    "no_guess": topics(model(), guess_strength=0),
     "ones": all_ones,
-    "mggm": topics(model(MGGM)),
+    "mggm": topics(model(MGGM), guess_strength=0),
 }
 
 
-# -- running -----------------------------------------------------------------------------------------
+# -- running ---------------------------------------------------------------------------------------
 
 
 def run(data: Data, method: str, rate: float, draw: int) -> tuple[float, float]:
@@ -188,7 +216,9 @@ def missing(path: Path, plan: Iterator[tuple[str, str, float, int]]) -> list[tup
     known = set()
     if path.exists():
         with path.open() as file:
-            known = {(r["dataset"], r["method"], r["rate"], r["draw"]) for r in csv.DictReader(file)}
+            known = {
+                (r["dataset"], r["method"], r["rate"], r["draw"]) for r in csv.DictReader(file)
+            }
     return [p for p in plan if (p[0], p[1], str(p[2]), str(p[3])) not in known]
 
 
@@ -200,6 +230,7 @@ def main() -> None:
     parser.add_argument("--rates", nargs="+", type=float, default=list(RATES))
     parser.add_argument("--out", type=Path, default=HERE / "labels.csv")
     args = parser.parse_args()
+    classifier.learn_space = space_made_once
     if not args.out.exists():
         args.out.write_text(",".join(COLUMNS) + "\n")
     for name in args.data:

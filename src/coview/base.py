@@ -11,13 +11,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import ClassifierTags, Tags
 
 from coview.em.checkpoint import Checkpoint, checkpoint_writer
 from coview.em.loop import EMRun, Interrupted
 from coview.em.prepared import (
     Prepared,
     check_fit_memory,
+    check_guess,
     prepare,
     view_weights,
     warn_of_empty_pins,
@@ -48,7 +48,7 @@ from coview.params import (
     complete_docstring,
 )
 from coview.scores import ScoresMixin
-from coview.views.checks import check_mixtures, check_topic_labels, check_training_views
+from coview.views.checks import check_topic_labels, check_training_views
 from coview.views.container import Views
 
 OnState = Callable[[dict[str, Any]], bool | None]
@@ -271,11 +271,10 @@ class BaseViewsModel(
             Documents whose topic is known: its number, or -1 for the others. Their mixtures do
             not move.
         guess : array-like of shape (documents, n_components), optional
-            What is thought of each document's mixture beforehand, such as the probabilities of a
-            classifier. Mixtures are drawn to it, and EM starts from it unless `init` says
-            otherwise.
+            A guess of each mixture, such as the probabilities of a classifier, to which mixtures
+            are drawn and from which EM starts if `init` is "auto".
         guess_strength : float, default=1.0
-            How many votes the guess has in a mixture to the one of the document's counts.
+            How many votes the guess has in a mixture; the document's counts have one.
         checkpoint : path or Checkpoint, optional
             Where to save the state of the fit, from time to time and on Ctrl-C, so that it can be
             resumed later to the same bits: see :class:`coview.Checkpoint`.
@@ -291,14 +290,12 @@ class BaseViewsModel(
         with one_fit_at_a_time(self):
             self._check_parameters()
             views = self._training_views(X)
-            if guess is not None:
-                guess = check_mixtures(guess, views.n_docs, self.n_components, "The guess")
-            given = None if guess is None else (guess, check_real("guess_strength", guess_strength))
-            fingerprint = partial(fit_fingerprint, self, views, labels, given)
+            guess = check_guess(guess, guess_strength, views.n_docs, self.n_components)
+            fingerprint = partial(fit_fingerprint, self, views, labels, guess)
             writer = checkpoint_writer(checkpoint, self.random_state, fingerprint)
             own, *seeds = np.random.SeedSequence(writer.seed).spawn(1 + self.n_init)
             data, learned = self._prepare_training(views, labels, np.random.default_rng(own))
-            data = data.with_guess(guess, guess_strength)
+            data = data.with_guess(guess)
             callbacks = FitCallbacks(self, views, self.n_init * self.max_iter)
             plan = self._plan(data, views, callbacks, on_iteration)
             try:
@@ -448,12 +445,3 @@ class BaseViewsModel(
         from coview.io import save
 
         save(self, path)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True  # but for dense measurements
-        tags.transformer_tags.preserves_dtype = [str(self.dtype)]
-        # scikit-learn looks for these tags in every estimator with predict_proba
-        tags.classifier_tags = ClassifierTags()
-        return tags

@@ -20,11 +20,9 @@ from coview.label_guess import (
     pack_space,
 )
 from coview.new_documents import FoldedIn
-from coview.params import check_choice, check_real, seed_of
+from coview.params import check_choice, check_real
 from coview.views.checks import check_topic_labels
 from coview.views.container import Views
-
-LEAST_TRUST = 0.1  # a view that tells nothing still has topics, for documents that have it alone
 
 
 class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -48,9 +46,10 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Number that stands for an unlabeled document, besides None and NaN. With None every number
         is a class.
     guess_strength : float, default=1.0
-        How many votes the guess has in a document's mixture to the one of its counts, also for new
-        documents, whose guess is that of their nearest training documents. 0 does without a
-        guess: EM starts from naive Bayes, and new documents are folded in by their counts.
+        How many votes the guess has in a document's mixture; its counts have one. The same holds
+        for new documents, whose guess is the mean mixture of their nearest training documents. 0
+        does without a guess: EM starts from naive Bayes, and new documents are folded in by their
+        counts.
     view_weights : "trust" or None, default="trust"
         "trust" multiplies the weights of a model with ``view_weights="balanced"`` by the square of
         how far each view can be trusted, which is measured without labels. None leaves them.
@@ -161,11 +160,12 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_topic_labels(topics, views.n_docs, estimator.n_components)
         data = prepare(views, learn_scaling(views.matrices, views.present, estimator.scaling), "f4")
         counts = dict(zip(data.names, data.matrices, strict=True))
-        seed = seed_of(estimator.random_state)
+        # a fit that is resumed from a checkpoint must find the same guess, whatever the seed of EM
+        seed = estimator.random_state if isinstance(estimator.random_state, int) else 0
         space = learn_space(counts, views.present, estimator.n_components, seed)
         if self.view_weights is not None and isinstance(estimator.view_weights, str):
             balanced = view_weights("balanced", data)
-            trusted = {n: w * max(space.trust[n], LEAST_TRUST) ** 2 for n, w in balanced.items()}
+            trusted = {name: w * space.trust[name] ** 2 for name, w in balanced.items()}
             estimator.set_params(view_weights=trusted)
         if (topics >= 0).all():
             return views, None, space

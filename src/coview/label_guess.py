@@ -41,7 +41,10 @@ FUSED_NEIGHBORS = (10, 20)  # two graphs: the nearer neighbors count twice
 LOOP = 0.15  # weight of a document itself when it is smoothed over its neighbors
 ALPHA, MAX_STEPS = 0.9, 110  # of the propagation: what is left then is below 1e-5
 INVERSE_PENALTY = 10.0  # C of the logistic regression
-MAX_DOCS = 20_000  # documents among which neighbors are searched; of more, a random sample
+# Neighbors are searched among all documents if these are up to 20,000. Of more documents it is a
+# random sample, so that the comparisons stay as many, but at least 2,000.
+MAX_PAIRS, MIN_SEARCHED = 20_000**2, 2_000
+LEAST_TRUST = 0.01  # documents that have only a view of noise are somewhere, too
 TRUST_SAMPLE, TRUST_ROUNDS = 1_000, 2  # documents and splits from which trust is measured
 ROWS_AT_ONCE = 1024
 
@@ -114,9 +117,10 @@ def learn_space(
 
 def _searched(n_docs: int, rng: np.random.Generator) -> np.ndarray:
     """Return the documents among which neighbors are searched: the cost stays linear."""
-    if n_docs <= MAX_DOCS:
+    most = max(MAX_PAIRS // max(n_docs, 1), MIN_SEARCHED)
+    if n_docs <= most:
         return np.arange(n_docs)
-    return np.sort(rng.choice(n_docs, MAX_DOCS, replace=False))
+    return np.sort(rng.choice(n_docs, most, replace=False))
 
 
 def _idf(matrix: sp.csr_array, present: np.ndarray) -> np.ndarray | None:
@@ -157,7 +161,7 @@ def _unit_rows(rows: np.ndarray) -> np.ndarray:
     return np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
 
 
-def _fuse(embeddings: Sequence[np.ndarray], weights: Sequence[float]) -> np.ndarray:
+def _fuse(embeddings: Sequence[np.ndarray], weights: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return all views side by side, each times its weight, rows of length one."""
     parts = [np.float32(w) * e for w, e in zip(weights, embeddings, strict=True)]
     return _unit_rows(np.hstack(parts))
@@ -187,10 +191,14 @@ def _is_symmetric(matrix: sp.csr_array) -> bool:
 
 
 def _nearest(rows: np.ndarray, points: np.ndarray, k: int) -> np.ndarray:
-    """Return the k points nearest to each row by cosine, in no order."""
+    """Return the k points nearest to each row by cosine, in no order.
+
+    Of points that are equally near, up to errors of rounding, the first are taken.
+    """
     found = np.empty((len(rows), k), np.int64)
+    order = 1e-12 * np.arange(len(points))
     for i in range(0, len(rows), ROWS_AT_ONCE):
-        near = rows[i : i + ROWS_AT_ONCE] @ points.T
+        near = (rows[i : i + ROWS_AT_ONCE] @ points.T).astype(np.float64).round(6) - order
         found[i : i + ROWS_AT_ONCE] = np.argpartition(-near, k - 1, axis=1)[:, :k]
     return found
 
@@ -250,8 +258,11 @@ def view_trust(
         halves = [_halves(f[rows], n_classes, rng) for f in features]
         for (u, of_u), (v, of_v) in product(enumerate(halves), repeat=2):
             agreement[u, v] += sum(_assortativity(of_u[h][0], of_v[1 - h][1]) for h in (0, 1))
-    vector = np.abs(np.linalg.eigh(np.maximum(agreement + agreement.T, 0))[1][:, -1])
-    return vector / vector.max()
+    agreement = np.maximum(agreement + agreement.T, 0)
+    if not agreement.any():
+        return np.ones(n_views)
+    vector = np.abs(np.linalg.eigh(agreement)[1][:, -1])
+    return np.maximum(vector / vector.max(), LEAST_TRUST)
 
 
 def _halves(

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import TransformerMixin
+from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
 from coview.em.emissions import Topics
 from coview.em.loop import fold_in
-from coview.em.prepared import Prepared, prepare
+from coview.em.prepared import Guess, Prepared, check_guess, prepare
 from coview.em.problem import Problem
 from coview.em.scaling import count_clipped, real_views, warn_of_clipped
 from coview.em.simplex import pad_topics
@@ -25,7 +26,7 @@ from coview.em.starts import Start, deterministic_kmeans
 from coview.params import check_dtype, check_int, check_real
 from coview.reading.recipes import is_raw, read_raw
 from coview.runners.threads import ThreadRunner
-from coview.views.checks import DataWarning, check_mixtures
+from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.views.vocabulary import known_views, match_views, read_known
 
@@ -150,28 +151,25 @@ class NewDocumentsMixin(TransformerMixin):
         ----------
         X : as in `transform`
         guess : array-like of shape (documents, n_components), optional
-            What is thought of each document's mixture beforehand: see `fit`.
+            A guess of each mixture: see `fit`.
         guess_strength : float, default=1.0
-            How many votes it has to the one of the document's counts.
+            How many votes the guess has in a mixture; the document's counts have one.
 
         Returns
         -------
         FoldedIn
         """
         views = self.as_views(X)
-        if guess is not None:
-            guess = check_mixtures(guess, views.n_docs, self._n_features_out, "The guess")
-        doc_topic, by_view, empty = self._mixtures(
-            views, guess, check_real("guess_strength", guess_strength)
-        )
+        checked = check_guess(guess, guess_strength, views.n_docs, self._n_features_out)
+        doc_topic, by_view, empty = self._mixtures(views, checked)
         clipped = count_clipped(views, self.scaling_)
         return FoldedIn(doc_topic, by_view, self._assign(doc_topic), empty, clipped)
 
     def _mixtures(
-        self, X: Any, guess: np.ndarray | None = None, guess_strength: float = 0.0
+        self, X: Any, guess: Guess | None = None
     ) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
         """Return the mixture of each document, those of its views, and which are empty."""
-        data = self._new_data(X).with_guess(guess, guess_strength)
+        data = self._new_data(X).with_guess(guess)
         problem, data = self._fold_in_data(data, self.components_)
         mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
         doc_topic = self._consensus(mixtures, problem.slots, data)
@@ -274,6 +272,15 @@ class NewDocumentsMixin(TransformerMixin):
     def _fold_in_problem(self, data: Prepared, emissions: Any, start: Start) -> Problem:
         """Return the problem of folding in: one mixture for all views unless a model overrides."""
         return Problem.of(data, emissions, (start.theta,), (0,) * len(data.names))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True  # but for dense measurements
+        tags.transformer_tags.preserves_dtype = [str(self.dtype)]
+        # scikit-learn looks for these tags in every estimator with predict_proba
+        tags.classifier_tags = ClassifierTags()
+        return tags
 
 
 def check_fold_in(max_iter: int, tol: float) -> None:

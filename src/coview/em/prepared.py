@@ -24,8 +24,10 @@ from coview.em.seeds import Seeds
 from coview.em.simplex import padded
 from coview.memory import check_memory
 from coview.params import check_choice, check_real
-from coview.views.checks import DataWarning, frozen
+from coview.views.checks import DataWarning, check_mixtures, frozen
 from coview.views.container import Views
+
+Guess = tuple[np.ndarray, float]  # mixtures (documents, topics), and the strength of the guess
 
 
 @dataclass(frozen=True)
@@ -81,12 +83,12 @@ class Prepared:
         seen = () if topic_word == 1 else tuple(c > 0 for c in self.term_counts.values())
         return replace(self, prior=Prior(doc_topic, topic_word, seen))
 
-    def with_guess(self, guess: np.ndarray | None, strength: float) -> Prepared:
+    def with_guess(self, guess: Guess | None) -> Prepared:
         """Return the data with a guess of each document's mixture; None for no guess."""
-        if guess is None or not strength:
+        if guess is None:
             return self
-        guess = np.ascontiguousarray(guess, self.dtype)
-        return replace(self, prior=replace(self.prior, guess=guess, strength=strength))
+        mixtures, strength = np.ascontiguousarray(guess[0], self.dtype), guess[1]
+        return replace(self, prior=replace(self.prior, guess=mixtures, strength=strength))
 
     def cut(self, columns: bool) -> Prepared:
         """Return the data cut into blocks; by columns as well, if emissions are to be updated."""
@@ -116,6 +118,15 @@ def warn_of_empty_pins(data: Prepared) -> None:
             DataWarning,
             stacklevel=6,
         )
+
+
+def check_guess(guess: Any, strength: Any, n_docs: int, n_topics: int) -> Guess | None:
+    """Return a guess of mixtures and its strength; None if there is none or it has no strength."""
+    strength = check_real("guess_strength", strength)
+    if guess is None:
+        return None
+    mixtures = check_mixtures(guess, n_docs, n_topics, "The guess")
+    return (mixtures, strength) if strength > 0 else None
 
 
 # -- view weights ----------------------------------------------------------------------------------

@@ -21,13 +21,13 @@ alpha_v is the weight of a view: a pseudo-count is a token of that view, whateve
 mixture of a document without counts has no prior; neither has a pinned one, nor a term that never
 occurs, whose probability stays 0.
 
-A guess q(z|d) of each mixture, such as that of a classifier, is the prior of a document of its own:
-with strength s and n(d) the document's weighted tokens, in models with a mixture for each view those
-of the view,
+A guess q(z|d) of each mixture, such as that of a classifier, is a prior of that document alone:
+with strength s and n(d) the document's weighted tokens, in models with a mixture for each view
+those of the view,
 
     + s sum_d n(d) sum_z q(z|d) log p(z|d)            n(d,z)  ->  n(d,z) + s n(d) q(z|d)
 
-so p(z|d) becomes (n(d,z) / n(d) + s q(z|d)) / (1 + s): the guess has s votes to the one of the words.
+so p(z|d) becomes (n(d,z) / n(d) + s q(z|d)) / (1 + s): the guess has s votes, the counts have one.
 """
 
 from __future__ import annotations

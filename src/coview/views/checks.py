@@ -378,9 +378,7 @@ def check_topic_labels(labels: Any, n_docs: int, n_topics: int) -> np.ndarray:
     )
 
 
-def check_mixtures(
-    mixtures: Any, n_docs: int, n_topics: int, what: str = "Mixtures"
-) -> np.ndarray:
+def check_mixtures(mixtures: Any, n_docs: int, n_topics: int, what: str = "Mixtures") -> np.ndarray:
     """Return mixtures (n_docs, n_topics), non-negative and finite, with rows that sum to one."""
     array = np.asarray(mixtures, dtype=float)
     if array.shape != (n_docs, n_topics):
