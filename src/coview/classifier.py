@@ -215,7 +215,8 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (documents,)
         """
-        return self.classes_[self.fold_in(X).labels]
+        labels = self.fold_in(X).labels
+        return self.classes_[labels]
 
     def read(self, raw: Mapping[str, Any]) -> Views:
         """Read raw documents as views of the model: see the model's own `read`."""
