@@ -45,7 +45,8 @@ ALLOWED = {
         *("base", "em", "graphs", "new_documents", "params", "runners", "strength", "views"),
         "wording",
     },
-    "classifier": {"io", "views"},
+    "classifier": {"em", "io", "label_guess", "new_documents", "params", "views"},
+    "label_guess": {"em", "views"},
     "automatic": {"classifier", "ensemble", "models", "params", "views", "wording"},
     "io": {
         *("automatic.why", "em.trace", "models", "reading.recipes", "store", "strength", "views"),

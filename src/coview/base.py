@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import ClassifierTags, Tags
 
 from coview.em.checkpoint import Checkpoint, checkpoint_writer
 from coview.em.ensemble_view import (
@@ -21,7 +20,7 @@ from coview.em.ensemble_view import (
     without_ensemble_view,
 )
 from coview.em.loop import EMRun, Interrupted
-from coview.em.prepared import Prepared
+from coview.em.prepared import Prepared, check_guess
 from coview.em.problem import Problem
 from coview.em.restarts import (
     CallbackSupportMixin,
@@ -272,6 +271,8 @@ class BaseViewsModel(
         y: Any = None,
         *,
         labels: Any = None,
+        guess: Any = None,
+        guess_strength: float = 1.0,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
         on_iteration: OnState | None = None,
     ) -> Self:
@@ -286,6 +287,11 @@ class BaseViewsModel(
         labels : array-like of int of shape (documents,), optional
             Documents whose topic is known: its number, or -1 for the others. Their mixtures do
             not move.
+        guess : array-like of shape (documents, n_components), optional
+            A guess of each mixture, such as the probabilities of a classifier, to which mixtures
+            are drawn and from which EM starts if `init` is "auto".
+        guess_strength : float, default=1.0
+            How many votes the guess has in a mixture; the document's counts have one.
         checkpoint : path or Checkpoint, optional
             Where to save the state of the fit, from time to time and on Ctrl-C, so that it can be
             resumed later to the same bits: see :class:`coview.Checkpoint`.
@@ -301,11 +307,13 @@ class BaseViewsModel(
         with one_fit_at_a_time(self):
             self._check_parameters()
             views = self._training_views(X)
-            fingerprint = partial(fit_fingerprint, self, views, labels)
+            guess = check_guess(guess, guess_strength, views.n_docs, self.n_components)
+            fingerprint = partial(fit_fingerprint, self, views, labels, guess)
             writer = checkpoint_writer(checkpoint, self.random_state, fingerprint)
             own, *seeds = np.random.SeedSequence(writer.seed).spawn(1 + self.n_init)
             data, learned = self._prepare_training(views, labels, np.random.default_rng(own))
             data = data.with_ensemble_view(self._ensemble_share(data)).cut(columns=True)
+            data = data.with_guess(guess)
             callbacks = FitCallbacks(self, views, self.n_init * self.max_iter)
             plan = self._plan(data, views, callbacks, on_iteration, writer.seed)
             try:
@@ -435,12 +443,3 @@ class BaseViewsModel(
         from coview.io import save
 
         save(self, path)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True  # but for dense measurements
-        tags.transformer_tags.preserves_dtype = [str(self.dtype)]
-        # scikit-learn looks for these tags in every estimator with predict_proba
-        tags.classifier_tags = ClassifierTags()
-        return tags

@@ -10,6 +10,18 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from coview.em.prepared import prepare, view_weights
+from coview.em.scaling import learn_scaling
+from coview.label_guess import (
+    FusedSpace,
+    guess_classes,
+    guess_of_new,
+    learn_space,
+    pack_space,
+)
+from coview.new_documents import FoldedIn
+from coview.params import check_real
+from coview.views.checks import check_topic_labels
 from coview.views.container import Views
 
 
@@ -18,6 +30,11 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     The mixtures of labeled documents are fixed on the topic of their class; those of unlabeled
     documents are estimated by EM. So both kinds of documents contribute to the topics.
+
+    Where labels are few, EM needs a good start and something to hold on to. So the class of every
+    document is guessed first: labels are carried along a graph of neighbors in all views, each with
+    the weight it deserves, and by a logistic regression on features smoothed over that graph (see
+    :mod:`coview.label_guess`). EM starts from this guess, and the mixtures are drawn to it.
 
     Parameters
     ----------
@@ -28,6 +45,11 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     unlabeled : int or None, default=-1
         Number that stands for an unlabeled document, besides None, NaN and empty texts. With None
         every number is a class.
+    guess_strength : float, default=1.0
+        How many votes the guess has in a document's mixture; its counts have one. The same holds
+        for new documents, whose guess is the mean mixture of their nearest training documents. 0
+        does without a guess: EM starts from naive Bayes, and new documents are folded in by their
+        counts.
 
     Attributes
     ----------
@@ -39,6 +61,12 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         The class of each training document, given or predicted.
     n_features_in_ : int
         Terms of all views together.
+    guess_ : ndarray of shape (documents, n_classes), or None
+        The guess of the class of each training document; None where there was nothing to guess.
+    view_trust_ : dict of float, or None
+        How far each view can be trusted, the most trusted 1; None without a guess.
+    guess_space_ : dict or None
+        What new documents need to find their neighbors; None without a guess.
 
     Examples
     --------
@@ -54,9 +82,19 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ['sport']
     """
 
-    def __init__(self, estimator: Any, *, unlabeled: int | None = -1):
+    guess_: np.ndarray | None
+    guess_space_: dict[str, Any] | None
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        unlabeled: int | None = -1,
+        guess_strength: float = 1.0,
+    ):
         self.estimator = estimator
         self.unlabeled = unlabeled
+        self.guess_strength = guess_strength
 
     def fit(self, X: Any, y: Any, *, checkpoint: Any = None) -> Self:
         """Fit on labeled and unlabeled documents.
@@ -74,6 +112,7 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
+        check_real("guess_strength", self.guess_strength)
         y = check_targets(y)
         known = ~is_unlabeled(y, self.unlabeled)
         if not known.any():
@@ -84,18 +123,68 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         classes, numbers = np.unique(_check_classes(y[known]), return_inverse=True)
         topics = np.full(len(y), -1)
         topics[known] = numbers
-        self.estimator_ = clone(self.estimator).set_params(n_components=len(classes))
+        estimator = clone(self.estimator).set_params(n_components=len(classes))
         names = list(map(str, classes))
-        seeds = self.estimator_.get_params(deep=False).get("seeds")
+        seeds = estimator.get_params(deep=False).get("seeds")
         if seeds is not None:
-            self.estimator_.set_params(seeds=_by_class_number(seeds, names))
-        self.estimator_.fit(X, labels=topics, checkpoint=checkpoint)
-        self.estimator_.topic_names_ = names
+            estimator.set_params(seeds=_by_class_number(seeds, names))
+        X, guess, space = self._guess(X, topics, estimator)
+        strength = {} if guess is None else {"guess_strength": self.guess_strength}
+        estimator.fit(X, labels=topics, guess=guess, checkpoint=checkpoint, **strength)
+        estimator.topic_names_ = names
+        self.estimator_ = estimator
+        self.guess_ = guess
+        self.guess_space_ = None if space is None else pack_space(space)
+        self.view_trust_ = None if space is None else space.trust
         self.classes_ = classes
         self.labels_ = classes[self.estimator_.labels_]
         self.n_features_in_ = self.estimator_.n_features_in_
         self.__dict__.pop("why_", None)  # the reasons for another fit, by `coview.auto`
         return self
+
+    def _guess(
+        self, X: Any, topics: np.ndarray, estimator: Any
+    ) -> tuple[Any, np.ndarray | None, FusedSpace | None]:
+        """Return the views, a guess of each document's topic, and the space it was made in.
+
+        Sets the weights of the views in the estimator.
+        """
+        if not self.guess_strength:
+            return X, None, None
+        views = estimator._training_views(X)
+        check_topic_labels(topics, views.n_docs, estimator.n_components)
+        data = prepare(views, learn_scaling(views.matrices, views.present, estimator.scaling), "f4")
+        counts = dict(zip(data.names, data.matrices, strict=True))
+        # a fit that is resumed from a checkpoint must find the same guess, whatever the seed of EM
+        seed = estimator.random_state if isinstance(estimator.random_state, int) else 0
+        space = learn_space(counts, views.present, estimator.n_components, seed)
+        if isinstance(estimator.view_weights, str) and estimator.view_weights == "learn":
+            balanced = view_weights("balanced", data)
+            trusted = {name: w * space.trust[name] ** 2 for name, w in balanced.items()}
+            estimator.set_params(view_weights=trusted)
+        if (topics >= 0).all():
+            return views, None, space
+        return views, guess_classes(space, topics, estimator.n_components), space
+
+    def fold_in(self, X: Any) -> FoldedIn:
+        """Fold documents in: return the mixtures over classes, and more, in one call.
+
+        Parameters
+        ----------
+        X : as in the model's `transform`
+
+        Returns
+        -------
+        FoldedIn
+            With the numbers of the classes as `labels`.
+        """
+        check_is_fitted(self)
+        space = getattr(self, "guess_space_", None)  # files of earlier versions have none
+        if space is None or not self.guess_strength:
+            return self.estimator_.fold_in(X)
+        views = self.estimator_.as_views(X)
+        guess = guess_of_new(space, self.estimator_.as_counts(views), self.estimator_.doc_topic_)
+        return self.estimator_.fold_in(views, guess=guess, guess_strength=self.guess_strength)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each class, in the order of `classes_`.
@@ -108,8 +197,7 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (documents, n_classes)
         """
-        check_is_fitted(self)
-        return self.estimator_.predict_proba(X)
+        return self.fold_in(X).doc_topic
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of each document.
@@ -122,8 +210,8 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (documents,)
         """
-        check_is_fitted(self)
-        return self.classes_[self.estimator_.predict(X)]
+        labels = self.fold_in(X).labels
+        return self.classes_[labels]
 
     def read(self, raw: Mapping[str, Any]) -> Views:
         """Read raw documents as views of the model: see the model's own `read`."""

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import TransformerMixin
+from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
 from coview.em.emissions import Topics
 from coview.em.loop import fold_in
-from coview.em.prepared import Prepared, prepare
+from coview.em.prepared import Guess, Prepared, check_guess, prepare
 from coview.em.problem import Problem
 from coview.em.scaling import count_clipped, real_views, warn_of_clipped
 from coview.em.simplex import pad_topics
@@ -141,7 +142,7 @@ class NewDocumentsMixin(TransformerMixin):
         """
         return self._mixtures(X)[0]
 
-    def fold_in(self, X: Any) -> FoldedIn:
+    def fold_in(self, X: Any, *, guess: Any = None, guess_strength: float = 1.0) -> FoldedIn:
         """Fold documents in: return mixtures, topics, and which documents are empty, in one call.
 
         Unlike `transform` this returns arrays whatever the setting of `set_output`.
@@ -149,19 +150,27 @@ class NewDocumentsMixin(TransformerMixin):
         Parameters
         ----------
         X : as in `transform`
+        guess : array-like of shape (documents, n_components), optional
+            A guess of each mixture: see `fit`.
+        guess_strength : float, default=1.0
+            How many votes the guess has in a mixture; the document's counts have one.
 
         Returns
         -------
         FoldedIn
         """
         views = self.as_views(X)
-        doc_topic, by_view, empty = self._mixtures(views)
+        checked = check_guess(guess, guess_strength, views.n_docs, self._n_features_out)
+        doc_topic, by_view, empty = self._mixtures(views, checked)
         clipped = count_clipped(views, self.scaling_)
         return FoldedIn(doc_topic, by_view, self._assign(doc_topic), empty, clipped)
 
-    def _mixtures(self, X: Any) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+    def _mixtures(
+        self, X: Any, guess: Guess | None = None
+    ) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
         """Return the mixture of each document, those of its views, and which are empty."""
-        problem, data = self._fold_in_data(self._new_data(X), self.components_)
+        data = self._new_data(X).with_guess(guess)
+        problem, data = self._fold_in_data(data, self.components_)
         mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
         doc_topic = self._consensus(mixtures, problem.slots, data)
         by_view = {n: mixtures[slot] for n, slot in zip(data.names, problem.slots, strict=True)}
@@ -271,6 +280,15 @@ class NewDocumentsMixin(TransformerMixin):
     def _fold_in_problem(self, data: Prepared, emissions: Any, start: Start) -> Problem:
         """Return the problem of folding in: one mixture for all views unless a model overrides."""
         return Problem.of(data, emissions, (start.theta,), (0,) * len(data.names))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True  # but for dense measurements
+        tags.transformer_tags.preserves_dtype = [str(self.dtype)]
+        # scikit-learn looks for these tags in every estimator with predict_proba
+        tags.classifier_tags = ClassifierTags()
+        return tags
 
 
 def check_fold_in(max_iter: int, tol: float) -> None:

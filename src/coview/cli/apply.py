@@ -109,7 +109,7 @@ def _applied(
     for views in source.new_documents(inner):
         names = range(len(ids), len(ids) + len(views)) if views.ids is None else views.ids
         ids += map(str, names)
-        found = inner.fold_in(views)
+        found = fitted.fold_in(views)
         mixtures.append(found.doc_topic)
         labels.append(fitted.classes_[found.labels] if _is_classifier(fitted) else found.labels)
         known.append(~found.empty)

@@ -140,7 +140,8 @@ def _classifier(cell: CellData, n_components: int, given: GivenModels) -> Any:
 
     made = make_estimator(cell["entry"], n_components, cell["seed"], given)
     if isinstance(made, BaseViewsModel):
-        return TopicClassifier(made)
+        # the models are compared, not the guess: with it, all of them would look alike
+        return TopicClassifier(made, guess_strength=0)
     if task_of(cell["entry"]["name"]) == "clustering" and not hasattr(made, "predict_proba"):
         raise ValueError(f"{cell['entry']['name']} takes no labels: it is not for 'classify'.")
     return made

@@ -173,7 +173,7 @@ def _fold_in_block(problem: Problem, block: Block, max_iter: int, tol: float) ->
             sweep_view(problem, part, v, moving, old[slot], scratch, counts[slot])
         penalty = problem.penalty.at(block.start + moving)
         short_counts, short_old = (tuple(a[:, :k] for a in arrays) for arrays in (counts, old))
-        problem.prior.add_to_mixtures(short_counts)
+        problem.prior.at(block.start + moving).add_to_mixtures(short_counts)
         new = penalty.m_step(short_counts, short_old, present[moving], None)
         change = np.zeros(len(moving))
         for theta, before, after in zip(thetas, old, new, strict=True):

@@ -26,11 +26,13 @@ from coview.ensemble.consensus import Ensemble
 from coview.ensemble.reliability import ViewReliability
 from coview.memory import check_memory
 from coview.params import check_choice, check_real
-from coview.views.checks import DataWarning, frozen
+from coview.views.checks import DataWarning, check_mixtures, frozen
 from coview.views.container import Views
 from coview.views.density import is_sparse_counts
 
 ENSEMBLE_VIEW = "(ensemble)"  # the internal view in which documents have the clusters they are in
+
+Guess = tuple[np.ndarray, float]  # mixtures (documents, topics), and the strength of the guess
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,13 @@ class Prepared:
             seeds=None if self.seeds is None else self.seeds[:-1],
         )
 
+    def with_guess(self, guess: Guess | None) -> Prepared:
+        """Return the data with a guess of each document's mixture; None for no guess."""
+        if guess is None:
+            return self
+        mixtures, strength = np.ascontiguousarray(guess[0], self.dtype), guess[1]
+        return replace(self, prior=replace(self.prior, guess=mixtures, strength=strength))
+
     def cut(self, columns: bool) -> Prepared:
         """Return the data cut into blocks; by columns as well, if emissions are to be updated."""
         return replace(self, blocks=tuple(make_blocks(self.matrices, columns=columns)))
@@ -179,6 +188,15 @@ def _warn_of_empty_pins(data: Prepared) -> None:
             DataWarning,
             stacklevel=7,
         )
+
+
+def check_guess(guess: Any, strength: Any, n_docs: int, n_topics: int) -> Guess | None:
+    """Return a guess of mixtures and its strength; None if there is none or it has no strength."""
+    strength = check_real("guess_strength", strength)
+    if guess is None:
+        return None
+    mixtures = check_mixtures(guess, n_docs, n_topics, "The guess")
+    return (mixtures, strength) if strength > 0 else None
 
 
 # -- view weights ----------------------------------------------------------------------------------

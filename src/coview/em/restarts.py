@@ -216,7 +216,7 @@ def one_fit_at_a_time(model: Any) -> Iterator[None]:
         del model._fitting
 
 
-def fit_fingerprint(model: Any, views: Views, labels: Any) -> str:
+def fit_fingerprint(model: Any, views: Views, labels: Any, guess: Any = None) -> str:
     """Return a text that is equal for fits of the same data with the same parameters."""
     params = model.get_params(deep=False)
     arrays = [views.present]
@@ -224,6 +224,8 @@ def fit_fingerprint(model: Any, views: Views, labels: Any) -> str:
         arrays += [matrix.indptr, matrix.indices, matrix.data]
     texts = [type(model).__name__, _token(None if labels is None else np.asarray(labels))]
     texts += views.names
+    if guess is not None:
+        texts += ["guess", *map(_token, guess)]
     texts += [f"{name}={_token(params[name])}" for name in sorted(params) if name not in IRRELEVANT]
     return fingerprint(arrays, *texts)
 

@@ -80,6 +80,14 @@ def start_from_model(model: Any, n_topics: int, data: Prepared, views: Views) ->
     return replace(start, p_w_z=p_w_z)
 
 
+def guess_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
+    """Start from the guess of each document's mixture, smoothed."""
+    guess = data.prior.guess
+    if guess is None:
+        raise ValueError("init='guess' needs a guess: fit(views, guess=...).")
+    return mixture_start("guess", (1 - SMOOTHING) * guess + SMOOTHING / n_topics, data)
+
+
 def label_start(name: str, labels: np.ndarray, n_topics: int, data: Prepared) -> Start:
     """Start from hard labels (documents,), -1 for none, smoothed so that they can change."""
     return mixture_start(name, smooth_labels(labels, n_topics, dtype=data.dtype), data)
@@ -221,6 +229,7 @@ STARTS = {
     "consensus": consensus_start,
     "naive_bayes": naive_bayes_start,
     "seeds": seeds_start,
+    "guess": guess_start,
 }
 
 
@@ -266,6 +275,8 @@ def start_names(init: str, data: Prepared, n_topics: int) -> list[str]:
         return [init]
     if n_topics == 1:
         return ["random"]
+    if data.prior.guess is not None:
+        return ["guess"]
     if data.labels is not None:
         # only these two know which topic is which. If all topics have labels, do not let the
         # objective choose: it may prefer a random start whose topics do not match the labels

@@ -157,7 +157,8 @@ def sweep_block(
         log_likelihoods[v] = problem.weights[v] * log_likelihood(part.data, ratio)
     old = tuple(t[block.docs] for t in problem.mixtures)
     pinned = None if problem.pinned is None else problem.pinned[block.docs]
-    value, log_prior = 0.0, problem.prior.of_mixtures(old, counts, pinned)
+    short = tuple(c[:, : problem.n_topics] for c in counts)
+    value, log_prior = 0.0, problem.prior.at(block.docs).of_mixtures(old, short, pinned)
     if problem.penalty.row_local:
         penalty = problem.penalty.at(block.docs)
         value = penalty.value(old, problem.present[block.docs])
@@ -199,7 +200,7 @@ def _move_thetas(penalty: Penalty, counts: Thetas, problem: Problem, docs: slice
     counts = tuple(c[:, :k] for c in counts)
     pinned = None if problem.pinned is None else problem.pinned[docs]
     old = tuple(t[docs] for t in problem.mixtures)
-    problem.prior.add_to_mixtures(counts)
+    problem.prior.at(docs).add_to_mixtures(counts)
     new = penalty.m_step(counts, old, problem.present[docs], pinned)
     for into, theta in zip(counts, new, strict=True):
         if theta is not into:

@@ -378,19 +378,19 @@ def check_topic_labels(labels: Any, n_docs: int, n_topics: int) -> np.ndarray:
     )
 
 
-def check_mixtures(mixtures: Any, n_docs: int, n_topics: int) -> np.ndarray:
+def check_mixtures(mixtures: Any, n_docs: int, n_topics: int, what: str = "Mixtures") -> np.ndarray:
     """Return mixtures (n_docs, n_topics), non-negative and finite, with rows that sum to one."""
     array = np.asarray(mixtures, dtype=float)
     if array.shape != (n_docs, n_topics):
         raise ValueError(
-            f"Mixtures must have the shape (documents, topics) = ({n_docs}, {n_topics}), found "
+            f"{what} must have the shape (documents, topics) = ({n_docs}, {n_topics}), found "
             f"{array.shape}."
         )
     sums = array.sum(axis=1, keepdims=True)
     if not np.isfinite(array).all() or (array < 0).any() or (sums <= 0).any():
         row = int(np.argmin((np.isfinite(array) & (array >= 0)).all(axis=1) & (sums[:, 0] > 0)))
         raise ValueError(
-            f"Mixtures must be finite and non-negative with a positive sum; row {row} is "
+            f"{what} must be finite and non-negative with a positive sum; row {row} is "
             f"{array[row][:5]}."
         )
     return array / sums

@@ -1,0 +1,415 @@
+r"""A first guess of the class of every document, from a few labels: views, neighbors, propagation.
+
+Labels are few, but neighbors are many. All views are put into one space, in which each has the say
+it deserves (`learn_space`, without labels):
+
+    F_v     tf-idf weights of view v, rows of length one; dense views as the model scales them
+    E_v     F_v in its leading singular directions, rows of length one, zero without the view
+    w_v     how far the halves of the view's columns, and those of other views, agree (`view_trust`)
+    X       rows of length one of [w_v E_v]
+    G       nearest neighbors in X, plus sum_v w_v^2 (nearest neighbors in E_v, or the links
+            themselves where a view is symmetric links between the documents), each of mean degree 1
+    S       D^-1/2 G D^-1/2
+
+and the labels are carried into it in two ways (`guess_classes`), whose mean is the guess:
+
+    propagation     F = alpha S F + (1 - alpha) Y       (Zhou et al., 2004), rows sum to one
+    regression      logistic regression on rows of length one of S'^2 X, S' = S with a loop at each
+                    document
+
+A new document has the guess of its nearest neighbors in X.
+
+D. Zhou, O. Bousquet, T. Lal, J. Weston, B. Schölkopf. Learning with local and global consistency.
+NIPS 2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview.views.density import is_dense
+
+MIN_DIMENSIONS = 30  # of the embedding of a view; at least twice the classes
+VIEW_NEIGHBORS = 15
+FUSED_NEIGHBORS = (10, 20)  # two graphs: the nearer neighbors count twice
+LOOP = 0.15  # weight of a document itself when it is smoothed over its neighbors
+ALPHA, MAX_STEPS = 0.9, 110  # of the propagation: what is left then is below 1e-5
+INVERSE_PENALTY = 10.0  # C of the logistic regression
+# Neighbors are searched among all documents if these are up to 20,000. Of more documents it is a
+# random sample, so that the comparisons stay as many, but at least 2,000.
+MAX_PAIRS, MIN_SEARCHED = 20_000**2, 2_000
+LEAST_TRUST = 0.01  # documents that have only a view of noise are somewhere, too
+TRUST_SAMPLE, TRUST_ROUNDS = 1_000, 2  # documents and splits from which trust is measured
+ROWS_AT_ONCE = 1024
+
+
+# -- the space of all views ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FusedSpace:
+    """All views as one space, and the graph of neighbors in it.
+
+    Attributes
+    ----------
+    points : ndarray of shape (documents, dimensions)
+        X: rows of length one, or zero.
+    graph : csr_array of shape (documents, documents)
+        S.
+    searched : ndarray of int
+        The documents among which neighbors are searched.
+    maps : dict of dict
+        How new documents get there: of each view the weight ``trust``, the ``basis`` (terms,
+        dimensions) and, where there is tf-idf, the ``idf``.
+    """
+
+    points: np.ndarray
+    graph: sp.csr_array
+    searched: np.ndarray
+    maps: dict[str, dict[str, Any]]
+
+    @property
+    def trust(self) -> dict[str, float]:
+        """The weight of each view."""
+        return {name: to_space["trust"] for name, to_space in self.maps.items()}
+
+
+def learn_space(
+    counts: Mapping[str, sp.csr_array], present: np.ndarray, n_classes: int, seed: int
+) -> FusedSpace:
+    """Put all views into one space.
+
+    Parameters
+    ----------
+    counts : dict of csr_array of shape (documents, terms)
+        The views as the model works on them.
+    present : ndarray of bool of shape (documents, views)
+    n_classes : int
+    seed : int
+        Of the random projections, and of the sample of documents where there are many.
+    """
+    from threadpoolctl import threadpool_limits
+
+    rng = np.random.default_rng(seed)
+    n_dims, n_docs = max(2 * n_classes, MIN_DIMENSIONS), len(present)
+    with threadpool_limits(1):  # sums in several threads have no fixed order
+        idf = [_idf(m, has) for m, has in zip(counts.values(), present.T, strict=True)]
+        features = [_features(m, i) for m, i in zip(counts.values(), idf, strict=True)]
+        trust = view_trust(features, present, n_classes, rng)
+        bases = [_directions(f, n_dims, rng) for f in features]
+        embeddings = [_unit_rows(f @ b) for f, b in zip(features, bases, strict=True)]
+        points = _fuse(embeddings, trust)
+        searched = _searched(n_docs, rng)
+        graph = _fused_graph(list(counts.values()), embeddings, points, trust, searched)
+    maps = {}
+    for name, weight, basis, view_idf in zip(counts, trust, bases, idf, strict=True):
+        maps[name] = {"trust": float(weight), "basis": basis}
+        if view_idf is not None:
+            maps[name]["idf"] = view_idf
+    return FusedSpace(points, graph, searched, maps)
+
+
+def _searched(n_docs: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the documents among which neighbors are searched: the cost stays linear."""
+    most = max(MAX_PAIRS // max(n_docs, 1), MIN_SEARCHED)
+    if n_docs <= most:
+        return np.arange(n_docs)
+    return np.sort(rng.choice(n_docs, most, replace=False))
+
+
+def _idf(matrix: sp.csr_array, present: np.ndarray) -> np.ndarray | None:
+    """Return inverse document frequencies, None for a view that is mostly non-zero."""
+    rows = matrix[np.flatnonzero(present)]
+    if not rows.nnz or is_dense(rows):
+        return None
+    n_with = np.bincount(rows.indices, minlength=rows.shape[1])
+    return (np.log((1 + rows.shape[0]) / (1 + n_with)) + 1).astype(np.float32)
+
+
+def _features(matrix: sp.csr_array, idf: np.ndarray | None) -> sp.csr_array:
+    """Return tf-idf of square roots, or the values as they are; rows of length one."""
+    values = matrix.data if idf is None else np.sqrt(matrix.data) * idf[matrix.indices]
+    values = values.astype(np.float32)
+    rows = sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+    squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    lengths = np.sqrt(np.where(squares > 0, squares, 1)).astype(np.float32)
+    values = rows.data / np.repeat(lengths, np.diff(rows.indptr))
+    return sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _directions(features: sp.csr_array, n_dims: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the leading right singular vectors (terms, dimensions), by random projections."""
+    n_docs, n_terms = features.shape
+    if n_terms <= n_dims:
+        return np.eye(n_terms, dtype=np.float32)
+    basis = rng.standard_normal((n_terms, min(n_dims + 10, n_docs, n_terms)), dtype=np.float32)
+    for _ in range(3):
+        basis = np.linalg.qr(features.T @ (features @ basis))[0]
+    small = features @ basis
+    _, vectors = np.linalg.eigh(small.T @ small)  # ascending
+    return np.ascontiguousarray(basis @ vectors[:, ::-1][:, :n_dims])
+
+
+def _unit_rows(rows: np.ndarray) -> np.ndarray:
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
+
+
+def _fuse(embeddings: Sequence[np.ndarray], weights: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Return all views side by side, each times its weight, rows of length one."""
+    parts = [np.float32(w) * e for w, e in zip(weights, embeddings, strict=True)]
+    return _unit_rows(np.hstack(parts))
+
+
+def _fused_graph(
+    matrices: Sequence[sp.csr_array],
+    embeddings: Sequence[np.ndarray],
+    points: np.ndarray,
+    weights: np.ndarray,
+    searched: np.ndarray,
+) -> sp.csr_array:
+    """Return S, the normalized graph of neighbors in the fused space and in each view."""
+    of_views = [
+        _mean_degree_one(abs(m) if _is_symmetric(m) else _neighbors(e, VIEW_NEIGHBORS, searched))
+        for m, e in zip(matrices, embeddings, strict=True)
+    ]
+    squares = weights**2 / (weights**2).sum()
+    graph = sum(s * g for s, g in zip(squares, of_views, strict=True))
+    fused = sum(_neighbors(points, k, searched) for k in FUSED_NEIGHBORS)
+    return _normalized(graph + _mean_degree_one(fused))
+
+
+def _is_symmetric(matrix: sp.csr_array) -> bool:
+    """Return whether a view is links between the documents themselves, in both directions."""
+    return matrix.shape[0] == matrix.shape[1] and (matrix != matrix.T).nnz == 0
+
+
+def _nearest(rows: np.ndarray, points: np.ndarray, k: int) -> np.ndarray:
+    """Return the k points nearest to each row by cosine, in no order.
+
+    Of points that are equally near, up to errors of rounding, the first are taken.
+    """
+    found = np.empty((len(rows), k), np.int64)
+    order = 1e-12 * np.arange(len(points))
+    for i in range(0, len(rows), ROWS_AT_ONCE):
+        near = (rows[i : i + ROWS_AT_ONCE] @ points.T).astype(np.float64).round(6) - order
+        found[i : i + ROWS_AT_ONCE] = np.argpartition(-near, k - 1, axis=1)[:, :k]
+    return found
+
+
+def _neighbors(points: np.ndarray, n_neighbors: int, searched: np.ndarray) -> sp.csr_array:
+    """Return the graph with an edge where either of two documents is near the other."""
+    n_docs, here = len(points), np.flatnonzero(points.any(axis=1))
+    among = searched[points[searched].any(axis=1)]
+    k = min(n_neighbors + 1, len(among))  # one more: a document is nearest to itself
+    if not k:
+        return sp.csr_array((n_docs, n_docs))
+    others = among[_nearest(points[here], points[among], k)]
+    ends = np.repeat(here, k), others.ravel()
+    apart = ends[0] != ends[1]
+    graph = sp.csr_array((np.ones(apart.sum()), (ends[0][apart], ends[1][apart])), (n_docs, n_docs))
+    graph = sp.csr_array(graph + graph.T)
+    graph.data[:] = 1
+    return graph
+
+
+def _mean_degree_one(graph: sp.csr_array) -> sp.csr_array:
+    total = graph.sum()
+    return graph * (graph.shape[0] / total) if total > 0 else graph
+
+
+def _normalized(graph: sp.csr_array) -> sp.csr_array:
+    """Return D^-1/2 G D^-1/2."""
+    degree = np.asarray(graph.sum(axis=1)).ravel()
+    root = np.divide(1, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
+    scale = sp.diags_array(root)
+    return sp.csr_array(scale @ graph @ scale)
+
+
+# -- how far a view can be trusted -----------------------------------------------------------------
+
+
+def view_trust(
+    features: Sequence[sp.csr_array],
+    present: np.ndarray,
+    n_classes: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Return a weight for each view, the largest 1, by split-half reliability, without labels.
+
+    The columns of each view are dealt into two halves. One half of view u is clustered, and the
+    graph of neighbors in the other half of view v says how far neighbors share a cluster. Weights
+    are the leading eigenvector of this matrix of views: noise agrees with nothing, itself included.
+    """
+    n_views = len(features)
+    if n_views == 1 or n_classes < 2:
+        return np.ones(n_views)
+    rows = np.arange(len(present))
+    if len(rows) > TRUST_SAMPLE:
+        rows = np.sort(rng.choice(rows, TRUST_SAMPLE, replace=False))
+    agreement = np.zeros((n_views, n_views))
+    for _ in range(TRUST_ROUNDS):
+        halves = [_halves(f[rows], n_classes, rng) for f in features]
+        for (u, of_u), (v, of_v) in product(enumerate(halves), repeat=2):
+            agreement[u, v] += sum(_assortativity(of_u[h][0], of_v[1 - h][1]) for h in (0, 1))
+    agreement = np.maximum(agreement + agreement.T, 0)
+    if not agreement.any():
+        return np.ones(n_views)
+    vector = np.abs(np.linalg.eigh(agreement)[1][:, -1])
+    return np.maximum(vector / vector.max(), LEAST_TRUST)
+
+
+def _halves(
+    features: sp.csr_array, n_classes: int, rng: np.random.Generator
+) -> list[tuple[np.ndarray, sp.csr_array]]:
+    """Return clusters (-1 for none) and the graph of neighbors of each half of the columns."""
+    from coview.em.starts import kmeans_labels
+
+    found = []
+    n_dims = max(2 * n_classes, MIN_DIMENSIONS)
+    for columns in np.array_split(rng.permutation(features.shape[1]), 2):
+        half = sp.csr_array(features[:, columns])
+        points = _unit_rows(half @ _directions(half, n_dims, rng))
+        has = np.flatnonzero(points.any(axis=1))
+        clusters = np.full(len(points), -1)
+        if len(has):
+            clusters[has] = kmeans_labels(points[has], n_classes, rng)
+        found.append((clusters, _neighbors(points, VIEW_NEIGHBORS, np.arange(len(points)))))
+    return found
+
+
+def _assortativity(clusters: np.ndarray, graph: sp.csr_array) -> float:
+    """Return how much more often than by chance neighbors share a cluster, 1 if always.
+
+    >>> pairs = sp.csr_array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
+    >>> _assortativity(np.array([0, 0, 1, 1]), pairs), _assortativity(np.array([0, 1, 0, 1]), pairs)
+    (1.0, -1.0)
+    """
+    ends = graph.tocoo().coords
+    one, other = (clusters[end] for end in ends)
+    known = (one >= 0) & (other >= 0)
+    if not known.any():
+        return 0.0
+    shares = np.bincount(one[known]) / known.sum()
+    chance = float((shares**2).sum())
+    return float(((one == other)[known].mean() - chance) / (1 - chance)) if chance < 1 else 0.0
+
+
+# -- labels ----------------------------------------------------------------------------------------
+
+
+def guess_classes(space: FusedSpace, labels: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return p(class|d) (documents, classes) from labels, -1 for none; each class has some."""
+    from threadpoolctl import threadpool_limits
+
+    if n_classes == 1:
+        return np.ones((len(labels), 1))
+    with threadpool_limits(1):
+        spread = propagate(space.graph, labels, n_classes)
+        return (spread + _regress(_smoothed(space), labels, spread)) / 2
+
+
+def propagate(graph: sp.csr_array, labels: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return label spreading over a normalized graph; where no label comes, the classes' shares.
+
+    >>> chain = sp.csr_array([[0, 0.7, 0, 0], [0.7, 0, 0, 0], [0, 0, 0, 0.7], [0, 0, 0.7, 0]])
+    >>> propagate(chain, np.array([0, -1, 1, -1]), 2).round(2)
+    array([[1., 0.],
+           [1., 0.],
+           [0., 1.],
+           [0., 1.]])
+    """
+    known = np.flatnonzero(labels >= 0)
+    given = np.zeros((len(labels), n_classes))
+    given[known, labels[known]] = 1
+    scores = given
+    for _ in range(MAX_STEPS):
+        scores = ALPHA * (graph @ scores) + (1 - ALPHA) * given
+    reached = scores.sum(axis=1, keepdims=True)
+    shares = given.sum(axis=0) / len(known)
+    return np.where(reached > 0, scores / np.where(reached > 0, reached, 1), shares)
+
+
+def _smoothed(space: FusedSpace) -> np.ndarray:
+    """Return the points smoothed twice over their neighbors, rows of length one."""
+    loops = LOOP * sp.eye_array(space.graph.shape[0], format="csr")
+    smoother = _normalized(sp.csr_array(space.graph + loops))
+    return _unit_rows(smoother @ (smoother @ space.points.astype(np.float64)))
+
+
+def _regress(points: np.ndarray, labels: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+    """Return the probabilities of logistic regression; `otherwise` for documents at the origin."""
+    from sklearn.linear_model import LogisticRegression
+
+    here = points.any(axis=1)
+    taught = np.flatnonzero(here & (labels >= 0))
+    found = otherwise.copy()
+    if len(np.unique(labels[taught])) < 2:
+        return found
+    model = LogisticRegression(C=INVERSE_PENALTY, max_iter=1000)
+    model.fit(points[taught], labels[taught])
+    proba = np.zeros((int(here.sum()), found.shape[1]))
+    proba[:, model.classes_] = model.predict_proba(points[here])
+    found[here] = proba
+    return found
+
+
+# -- new documents ---------------------------------------------------------------------------------
+
+
+def pack_space(space: FusedSpace) -> dict[str, Any]:
+    """Return what new documents need, as plain arrays."""
+    docs = space.searched[space.points[space.searched].any(axis=1)]
+    return {"docs": docs, "points": space.points[docs], "maps": space.maps}
+
+
+def guess_of_new(
+    packed: Mapping[str, Any], counts: Mapping[str, sp.csr_array], doc_topic: np.ndarray
+) -> np.ndarray:
+    """Return the mean mixture of the nearest training documents of each new document.
+
+    Parameters
+    ----------
+    packed : dict
+        From `pack_space`.
+    counts : dict of csr_array
+        Some of the views, as the model works on them.
+    doc_topic : ndarray of shape (training documents, topics)
+        Mixtures of the training documents; the answer is uniform for documents without features.
+    """
+    from threadpoolctl import threadpool_limits
+
+    n_new, n_topics = next(iter(counts.values())).shape[0], doc_topic.shape[1]
+    guess = np.full((n_new, n_topics), 1 / n_topics)
+    with threadpool_limits(1):
+        points = _placed(packed["maps"], counts, n_new)
+        here = np.flatnonzero(points.any(axis=1))
+        sums = np.zeros((len(here), n_topics))
+        for n_neighbors in FUSED_NEIGHBORS:
+            k = min(n_neighbors, len(packed["docs"]))
+            if k:
+                near = packed["docs"][_nearest(points[here], packed["points"], k)]
+                sums += doc_topic[near].mean(axis=1)
+    if len(packed["docs"]):
+        guess[here] = sums / sums.sum(axis=1, keepdims=True)
+    return guess
+
+
+def _placed(
+    maps: Mapping[str, dict[str, Any]], counts: Mapping[str, sp.csr_array], n_new: int
+) -> np.ndarray:
+    """Return new documents as points of the space."""
+    parts = []
+    for name, to_space in maps.items():
+        if name in counts:
+            features = _features(counts[name], to_space.get("idf"))
+            parts.append(_unit_rows(features @ to_space["basis"]))
+        else:
+            parts.append(np.zeros((n_new, to_space["basis"].shape[1]), np.float32))
+    return _fuse(parts, [to_space["trust"] for to_space in maps.values()])
