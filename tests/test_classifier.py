@@ -126,8 +126,11 @@ def test_a_view_of_noise_gets_little_weight(noisy):
     assert found.view_trust_["noise"] < 0.2 < found.view_trust_["text"]
     weights = found.estimator_.view_weights_
     assert weights["noise"] < 0.1 * weights["text"]
-    left = TopicClassifier(LinkPLSA(random_state=0, view_weights="balanced")).fit(noisy, labeled(noisy))
-    balanced = LinkPLSA(3, random_state=0, max_iter=1, tol=0).fit(noisy).view_weights_
+    left = TopicClassifier(LinkPLSA(random_state=0, view_weights="balanced")).fit(
+        noisy, labeled(noisy)
+    )
+    plain = LinkPLSA(3, random_state=0, max_iter=1, tol=0, view_weights="balanced")
+    balanced = plain.fit(noisy).view_weights_
     assert left.estimator_.view_weights_ == balanced
 
 

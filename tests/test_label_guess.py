@@ -6,13 +6,13 @@ import scipy.sparse as sp
 
 from coview import label_guess
 from coview.datasets import make_views
+from coview.ensemble.spaces import symmetric_normalization
 from coview.label_guess import (
     guess_classes,
     guess_of_new,
     learn_space,
     pack_space,
     propagate,
-    view_trust,
 )
 
 
@@ -60,7 +60,7 @@ def test_points_have_length_one_or_zero(views, space):
 def test_propagation_solves_its_equation():
     rng = np.random.default_rng(0)
     weights = sp.csr_array(np.triu(rng.random((12, 12)), 1))
-    graph = label_guess._normalized(sp.csr_array(weights + weights.T))
+    graph = symmetric_normalization(sp.csr_array(weights + weights.T))
     labels = np.array([0, 1, 2, *[-1] * 9])
     given = np.zeros((12, 3))
     given[:3] = np.eye(3)
@@ -80,17 +80,11 @@ def test_noise_and_shuffled_rows_are_not_trusted(views):
     signal = views["view_0"]
     noise = sp.csr_array(rng.poisson(0.5, signal.shape).astype(float))
     shuffled = signal[rng.permutation(signal.shape[0])]
-    counts = [label_guess._features(m, None) for m in (signal, views["view_1"], noise, shuffled)]
+    counts = dict(zip("abcd", (signal, views["view_1"], noise, shuffled), strict=True))
     present = np.ones((signal.shape[0], 4), bool)
-    trust = view_trust(counts, present, 3, np.random.default_rng(0))
+    trust = np.array(list(learn_space(counts, present, 3, seed=0).trust.values()))
     assert trust[:2].min() > 0.5
     assert trust[2:].max() < 0.1
-
-
-def test_views_of_nothing_but_zeros_are_all_trusted_alike():
-    counts = [sp.csr_array((5, 3)), sp.csr_array((5, 1))]
-    trust = view_trust(counts, np.ones((5, 2), bool), 2, np.random.default_rng(0))
-    np.testing.assert_array_equal(trust, [1, 1])
 
 
 def test_symmetric_links_are_their_own_graph():

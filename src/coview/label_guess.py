@@ -5,7 +5,8 @@ it deserves (`learn_space`, without labels):
 
     F_v     tf-idf weights of view v, rows of length one; dense views as the model scales them
     E_v     F_v in its leading singular directions, rows of length one, zero without the view
-    w_v     how far the halves of the view's columns, and those of other views, agree (`view_trust`)
+    w_v     how far the halves of the view's columns, and those of other views, agree: see
+            `coview.ensemble.reliability`
     X       rows of length one of [w_v E_v]
     G       nearest neighbors in X, plus sum_v w_v^2 (nearest neighbors in E_v, or the links
             themselves where a view is symmetric links between the documents), each of mean degree 1
@@ -27,26 +28,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from coview.ensemble.features import directions, fuse, n_dimensions, unit_rows
+from coview.ensemble.reliability import deal, documents_with_counts
+from coview.ensemble.spaces import (
+    FUSED_NEIGHBORS,
+    ROWS_AT_ONCE,
+    SELF_WEIGHT,
+    VIEW_NEIGHBORS,
+    is_links,
+    links_graph,
+    mean_degree_one,
+    symmetric_normalization,
+)
 from coview.views.density import is_dense
 
-MIN_DIMENSIONS = 30  # of the embedding of a view; at least twice the classes
-VIEW_NEIGHBORS = 15
-FUSED_NEIGHBORS = (10, 20)  # two graphs: the nearer neighbors count twice
-LOOP = 0.15  # weight of a document itself when it is smoothed over its neighbors
 ALPHA, MAX_STEPS = 0.9, 110  # of the propagation: what is left then is below 1e-5
 INVERSE_PENALTY = 10.0  # C of the logistic regression
 # Neighbors are searched among all documents if these are up to 20,000. Of more documents it is a
 # random sample, so that the comparisons stay as many, but at least 2,000.
 MAX_PAIRS, MIN_SEARCHED = 20_000**2, 2_000
-LEAST_TRUST = 0.01  # documents that have only a view of noise are somewhere, too
-TRUST_SAMPLE, TRUST_ROUNDS = 1_000, 2  # documents and splits from which trust is measured
-ROWS_AT_ONCE = 1024
 
 
 # -- the space of all views ------------------------------------------------------------------------
@@ -97,14 +102,15 @@ def learn_space(
     from threadpoolctl import threadpool_limits
 
     rng = np.random.default_rng(seed)
-    n_dims, n_docs = max(2 * n_classes, MIN_DIMENSIONS), len(present)
+    n_dims, n_docs = n_dimensions(n_classes), len(present)
     with threadpool_limits(1):  # sums in several threads have no fixed order
         idf = [_idf(m, has) for m, has in zip(counts.values(), present.T, strict=True)]
         features = [_features(m, i) for m, i in zip(counts.values(), idf, strict=True)]
-        trust = view_trust(features, present, n_classes, rng)
-        bases = [_directions(f, n_dims, rng) for f in features]
-        embeddings = [_unit_rows(f @ b) for f, b in zip(features, bases, strict=True)]
-        points = _fuse(embeddings, trust)
+        has = documents_with_counts(list(counts.values()), present)
+        trust = deal(features, has, n_classes, rng).weights
+        bases = [directions(f, n_dims, rng) for f in features]
+        embeddings = [unit_rows(f @ b) for f, b in zip(features, bases, strict=True)]
+        points = fuse(embeddings, trust)
         searched = _searched(n_docs, rng)
         graph = _fused_graph(list(counts.values()), embeddings, points, trust, searched)
     maps = {}
@@ -143,30 +149,6 @@ def _features(matrix: sp.csr_array, idf: np.ndarray | None) -> sp.csr_array:
     return sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
-def _directions(features: sp.csr_array, n_dims: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the leading right singular vectors (terms, dimensions), by random projections."""
-    n_docs, n_terms = features.shape
-    if n_terms <= n_dims:
-        return np.eye(n_terms, dtype=np.float32)
-    basis = rng.standard_normal((n_terms, min(n_dims + 10, n_docs, n_terms)), dtype=np.float32)
-    for _ in range(3):
-        basis = np.linalg.qr(features.T @ (features @ basis))[0]
-    small = features @ basis
-    _, vectors = np.linalg.eigh(small.T @ small)  # ascending
-    return np.ascontiguousarray(basis @ vectors[:, ::-1][:, :n_dims])
-
-
-def _unit_rows(rows: np.ndarray) -> np.ndarray:
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
-
-
-def _fuse(embeddings: Sequence[np.ndarray], weights: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return all views side by side, each times its weight, rows of length one."""
-    parts = [np.float32(w) * e for w, e in zip(weights, embeddings, strict=True)]
-    return _unit_rows(np.hstack(parts))
-
-
 def _fused_graph(
     matrices: Sequence[sp.csr_array],
     embeddings: Sequence[np.ndarray],
@@ -176,18 +158,13 @@ def _fused_graph(
 ) -> sp.csr_array:
     """Return S, the normalized graph of neighbors in the fused space and in each view."""
     of_views = [
-        _mean_degree_one(abs(m) if _is_symmetric(m) else _neighbors(e, VIEW_NEIGHBORS, searched))
+        mean_degree_one(links_graph(m) if is_links(m) else _neighbors(e, VIEW_NEIGHBORS, searched))
         for m, e in zip(matrices, embeddings, strict=True)
     ]
     squares = weights**2 / (weights**2).sum()
     graph = sum(s * g for s, g in zip(squares, of_views, strict=True))
     fused = sum(_neighbors(points, k, searched) for k in FUSED_NEIGHBORS)
-    return _normalized(graph + _mean_degree_one(fused))
-
-
-def _is_symmetric(matrix: sp.csr_array) -> bool:
-    """Return whether a view is links between the documents themselves, in both directions."""
-    return matrix.shape[0] == matrix.shape[1] and (matrix != matrix.T).nnz == 0
+    return symmetric_normalization(graph + mean_degree_one(fused))
 
 
 def _nearest(rows: np.ndarray, points: np.ndarray, k: int) -> np.ndarray:
@@ -217,88 +194,6 @@ def _neighbors(points: np.ndarray, n_neighbors: int, searched: np.ndarray) -> sp
     graph = sp.csr_array(graph + graph.T)
     graph.data[:] = 1
     return graph
-
-
-def _mean_degree_one(graph: sp.csr_array) -> sp.csr_array:
-    total = graph.sum()
-    return graph * (graph.shape[0] / total) if total > 0 else graph
-
-
-def _normalized(graph: sp.csr_array) -> sp.csr_array:
-    """Return D^-1/2 G D^-1/2."""
-    degree = np.asarray(graph.sum(axis=1)).ravel()
-    root = np.divide(1, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
-    scale = sp.diags_array(root)
-    return sp.csr_array(scale @ graph @ scale)
-
-
-# -- how far a view can be trusted -----------------------------------------------------------------
-
-
-def view_trust(
-    features: Sequence[sp.csr_array],
-    present: np.ndarray,
-    n_classes: int,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """Return a weight for each view, the largest 1, by split-half reliability, without labels.
-
-    The columns of each view are dealt into two halves. One half of view u is clustered, and the
-    graph of neighbors in the other half of view v says how far neighbors share a cluster. Weights
-    are the leading eigenvector of this matrix of views: noise agrees with nothing, itself included.
-    """
-    n_views = len(features)
-    if n_views == 1 or n_classes < 2:
-        return np.ones(n_views)
-    rows = np.arange(len(present))
-    if len(rows) > TRUST_SAMPLE:
-        rows = np.sort(rng.choice(rows, TRUST_SAMPLE, replace=False))
-    agreement = np.zeros((n_views, n_views))
-    for _ in range(TRUST_ROUNDS):
-        halves = [_halves(f[rows], n_classes, rng) for f in features]
-        for (u, of_u), (v, of_v) in product(enumerate(halves), repeat=2):
-            agreement[u, v] += sum(_assortativity(of_u[h][0], of_v[1 - h][1]) for h in (0, 1))
-    agreement = np.maximum(agreement + agreement.T, 0)
-    if not agreement.any():
-        return np.ones(n_views)
-    vector = np.abs(np.linalg.eigh(agreement)[1][:, -1])
-    return np.maximum(vector / vector.max(), LEAST_TRUST)
-
-
-def _halves(
-    features: sp.csr_array, n_classes: int, rng: np.random.Generator
-) -> list[tuple[np.ndarray, sp.csr_array]]:
-    """Return clusters (-1 for none) and the graph of neighbors of each half of the columns."""
-    from coview.em.starts import kmeans_labels
-
-    found = []
-    n_dims = max(2 * n_classes, MIN_DIMENSIONS)
-    for columns in np.array_split(rng.permutation(features.shape[1]), 2):
-        half = sp.csr_array(features[:, columns])
-        points = _unit_rows(half @ _directions(half, n_dims, rng))
-        has = np.flatnonzero(points.any(axis=1))
-        clusters = np.full(len(points), -1)
-        if len(has):
-            clusters[has] = kmeans_labels(points[has], n_classes, rng)
-        found.append((clusters, _neighbors(points, VIEW_NEIGHBORS, np.arange(len(points)))))
-    return found
-
-
-def _assortativity(clusters: np.ndarray, graph: sp.csr_array) -> float:
-    """Return how much more often than by chance neighbors share a cluster, 1 if always.
-
-    >>> pairs = sp.csr_array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
-    >>> _assortativity(np.array([0, 0, 1, 1]), pairs), _assortativity(np.array([0, 1, 0, 1]), pairs)
-    (1.0, -1.0)
-    """
-    ends = graph.tocoo().coords
-    one, other = (clusters[end] for end in ends)
-    known = (one >= 0) & (other >= 0)
-    if not known.any():
-        return 0.0
-    shares = np.bincount(one[known]) / known.sum()
-    chance = float((shares**2).sum())
-    return float(((one == other)[known].mean() - chance) / (1 - chance)) if chance < 1 else 0.0
 
 
 # -- labels ----------------------------------------------------------------------------------------
@@ -338,9 +233,9 @@ def propagate(graph: sp.csr_array, labels: np.ndarray, n_classes: int) -> np.nda
 
 def _smoothed(space: FusedSpace) -> np.ndarray:
     """Return the points smoothed twice over their neighbors, rows of length one."""
-    loops = LOOP * sp.eye_array(space.graph.shape[0], format="csr")
-    smoother = _normalized(sp.csr_array(space.graph + loops))
-    return _unit_rows(smoother @ (smoother @ space.points.astype(np.float64)))
+    loops = SELF_WEIGHT * sp.eye_array(space.graph.shape[0], format="csr")
+    smoother = symmetric_normalization(sp.csr_array(space.graph + loops))
+    return unit_rows(smoother @ (smoother @ space.points.astype(np.float64)))
 
 
 def _regress(points: np.ndarray, labels: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
@@ -409,7 +304,7 @@ def _placed(
     for name, to_space in maps.items():
         if name in counts:
             features = _features(counts[name], to_space.get("idf"))
-            parts.append(_unit_rows(features @ to_space["basis"]))
+            parts.append(unit_rows(features @ to_space["basis"]))
         else:
             parts.append(np.zeros((n_new, to_space["basis"].shape[1]), np.float32))
-    return _fuse(parts, [to_space["trust"] for to_space in maps.values()])
+    return fuse(parts, [to_space["trust"] for to_space in maps.values()])
