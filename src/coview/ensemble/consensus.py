@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -67,7 +68,7 @@ class HalfClusterings:
     families: tuple[str, ...]
     labels: np.ndarray
 
-    @property
+    @cached_property
     def replicability(self) -> dict[str, float]:
         """The mean agreement between the clusters of the two halves, by family."""
         from sklearn.metrics import adjusted_mutual_info_score
