@@ -295,6 +295,7 @@ def _quick_parameters(sample: Prepared, n_topics: int) -> dict[str, Any]:
         "max_iter": ITERATIONS,
         "tol": TOLERANCE,
         "view_weights": dict(zip(sample.names, sample.weights, strict=True)),
+        "ensemble": 0,
         "scaling": None,  # the sample is scaled already
         "verbose": 0,
     }

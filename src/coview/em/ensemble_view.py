@@ -25,7 +25,7 @@ SHARE = 0.2  # of the weighted tokens of all views: what ensemble="auto" gives t
 
 def check_ensemble(ensemble: Any) -> None:
     """Check the weight of the ensemble's view."""
-    if ensemble != "auto":
+    if not (isinstance(ensemble, str) and ensemble == "auto"):
         check_real("ensemble", ensemble)
 
 

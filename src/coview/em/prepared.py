@@ -143,6 +143,11 @@ class Prepared:
 
 def prepare(views: Views, scaling: Mapping[str, Any], dtype: Any) -> Prepared:
     """Scale the views as learned in fit, and cast them to `dtype`; every view has weight 1."""
+    if ENSEMBLE_VIEW in views.names:
+        raise ValueError(
+            f"View {ENSEMBLE_VIEW!r} has the name of the view that models keep for the ensemble of "
+            "clusterings; rename it."
+        )
     matrices = []
     for name, matrix in views.matrices.items():
         has = views.present[:, views.names.index(name)]

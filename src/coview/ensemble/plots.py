@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # One hue, from light to dark: it can be read by color-blind people and in print without color.
 CELL_COLORS, BAR_COLOR, INK = "Blues", "#0072B2", "#222222"
-DARK_CELL = 0.55  # numbers are white in cells with more than this
+DARK_CELL = 0.715  # numbers are white above, black below: a contrast of at least 4.5 to 1
 CELL_SIZE, LABEL_SPACE, LEAST_WIDTH = 0.5, 2.3, 3.5  # in inches
 LONGEST_NAME = 18  # characters of a view's name that are shown
 
@@ -50,7 +50,7 @@ def _short(name: str) -> str:
 def _draw_matrix(ax: Any, matrix: np.ndarray, names: list[str]) -> None:
     ax.imshow(matrix, cmap=CELL_COLORS, vmin=0, vmax=1)
     for (row, column), value in np.ndenumerate(matrix):
-        color = "white" if value > DARK_CELL else INK
+        color = "white" if value > DARK_CELL else "black"
         text = f"{value:.2f}".replace("-0.00", "0.00")
         ax.text(column, row, text, ha="center", va="center", color=color, fontsize=8)
     places = range(len(names))
