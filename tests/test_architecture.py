@@ -47,7 +47,9 @@ ALLOWED = {
     },
     "classifier": {"em", "io", "label_guess", "new_documents", "params", "views"},
     "label_guess": {"ensemble", "views"},
-    "automatic": {"classifier", "ensemble", "models", "params", "views", "wording"},
+    "automatic": {
+        *("classifier", "ensemble", "models", "params", "selection", "views", "wording"),
+    },
     "io": {
         *("automatic.why", "em.trace", "models", "reading.recipes", "store", "strength", "views"),
         "wording",

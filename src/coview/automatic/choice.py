@@ -23,7 +23,9 @@ from coview.views.density import DENSE
 from coview.wording import plural
 
 DENSE_ENSEMBLE = 0.2  # share of the ensemble's view where a single view is dense
-RULE_OF_THUMB_RANGE = 2, 50  # of the number of topics
+TOPICS = 2, 30  # the numbers that are compared where none is given
+FEWEST_COMPARED = 20  # documents; below it there is nothing to compare
+DOCUMENTS_PER_TOPIC = 5
 UNSEEN = ("n_jobs", "verbose")  # parameters that do not change a result
 
 
@@ -42,8 +44,8 @@ def auto(
     views : Views, dict of matrices, list of matrices, or one matrix
         As in `fit` of the models.
     n_components : int, optional
-        Number of topics. By default the number of classes if there are labels, otherwise a rule of
-        thumb.
+        Number of topics. By default the number of classes if there are labels, otherwise what
+        :func:`coview.select_topics` suggests.
     labels : array-like of shape (documents,), optional
         The class of each document, for a classifier; None, NaN, -1 or an empty text if it is not
         known. Labels that `views` carry are not used unless they are given here.
@@ -163,7 +165,7 @@ def choose(
     classes, n_labeled = _classes(labels)
     classify, given = len(classes) > 0, dict(params or {})
     facts = look_at(views)
-    n_topics, about_topics = _topics(views, n_components, len(classes))
+    n_topics, about_topics = _topics(views, n_components, len(classes), given.get("random_state"))
     name = model_name(views)
     dense = views.n_views == 1 and facts.views[0].filled > DENSE and not classify
     chosen = {"ensemble": DENSE_ENSEMBLE} if dense and "ensemble" not in given else {}
@@ -233,7 +235,9 @@ def _classes(labels: Any) -> tuple[np.ndarray, int]:
 # -- the number of topics --------------------------------------------------------------------------
 
 
-def _topics(views: Views, n_components: int | None, n_classes: int) -> tuple[int, str]:
+def _topics(
+    views: Views, n_components: int | None, n_classes: int, random_state: Any
+) -> tuple[int, str]:
     """Return the number of topics, and why it is this one."""
     if n_classes:
         if n_components not in (None, n_classes):
@@ -245,20 +249,23 @@ def _topics(views: Views, n_components: int | None, n_classes: int) -> tuple[int
         return n_classes, f"{plural(n_classes, 'topic')}: one for each class of the labels."
     if n_components is not None:
         return int(n_components), f"{plural(int(n_components), 'topic')}, as you asked."
-    return _number_of_topics(views)
+    return _number_of_topics(views, random_state)
 
 
-def _number_of_topics(views: Views) -> tuple[int, str]:
-    """Return a number of topics for data without labels, and why: the root of half the documents.
+def _number_of_topics(views: Views, random_state: Any) -> tuple[int, str]:
+    """Return a number of topics for data without labels, and why: see `coview.select_topics`."""
+    from coview.selection.topics import select_topics
 
-    The rule of thumb is of Mardia, Kent and Bibby (Multivariate Analysis, 1979, p. 365).
-    """
-    fewest, most = RULE_OF_THUMB_RANGE
-    n = int(np.clip(round(np.sqrt(views.n_docs / 2)), fewest, most))
-    n = min(n, views.n_docs)
-    return n, (
-        f"{plural(n, 'topic')}: a rule of thumb (the root of half the number of documents, from "
-        f"{fewest} to {most}), not a finding. If you know better, give the number."
+    fewest, most = TOPICS
+    if views.n_docs < FEWEST_COMPARED:
+        n = min(fewest, views.n_docs)
+        return n, f"{plural(n, 'topic')}: too few documents to compare numbers of topics."
+    most = min(most, views.n_docs // DOCUMENTS_PER_TOPIC)
+    seed = random_state if isinstance(random_state, int) else 0
+    found = select_topics(views, range(fewest, most + 1), random_state=seed)
+    return found.suggestion, (
+        f"{plural(found.suggestion, 'topic')} of {fewest} to {most}, with {found.confidence} "
+        f"confidence: {found.reason} If you know better, give the number."
     )
 
 
