@@ -103,8 +103,7 @@ def about_trust(trust: Mapping[str, float] | None) -> Iterator[str]:
     for name in (n for n, t in trust.items() if t < NOISE):
         yield (
             f"View {quoted(name)} tells next to nothing about the documents (trust "
-            f"{trust[name]:.2f}), so it has next to no weight. If you know better, give "
-            "view_weights."
+            f"{trust[name]:.2f}), so it has next to no weight; view_weights would give it one."
         )
 
 
