@@ -11,13 +11,13 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from coview.baselines.features import Features
 from threadpoolctl import threadpool_limits
 
 import coview
 from coview import LinkPLSA, Views
 from coview.baselines import KMeansViews, SpectralConcat
 from coview.baselines.kmeans import best_kmeans
+from coview.em.features import Features
 from coview.em.starts import spectral_embedding
 from coview.graphs.neighbors import knn_graph
 

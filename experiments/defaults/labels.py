@@ -40,11 +40,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from coview.baselines.features import Features
 
 from coview import MGGM, LinkPLSA, TopicClassifier, Views, classifier, label_guess
 from coview.baselines import CoTraining, NaiveBayesViews
 from coview.datasets.folders import data_home
+from coview.em.features import Features
 from coview.graphs.neighbors import knn_graph
 
 SETS = {

@@ -138,7 +138,7 @@ def test_labels_make_a_classifier(blank, planted, classes):
     assert (model.labels_ == classes).mean() > 0.8
     assert "20 of 120 documents have a label, of 3 classes" in said(model)
     assert_same_bits(by_hand(model, planted, labels), model)
-    assert model.why_.numbers["start"] == "naive_bayes"
+    assert model.why_.numbers["start"] == "guess"
     assert model.why_.numbers["views"]["view_0"]["trust"] > 0.5
 
 

@@ -51,7 +51,7 @@ def test_wrong_usage_ends_with_2_and_says_what_to_do(table, model):
             "of at least 0, or auto",
         ),
         (["fit", table, "--text", "en", "--model", "ltm", "--strength", "much"], "got 'much'"),
-        (["fit", table, "--text", "en", "--strength", "auto"], "no parameter strength"),
+        (["fit", table, "--text", "en", "--strength", "auto"], "name one of them"),
         (["fit", table, "--text", "en", "--classify"], "--label"),
         (["fit", table, "--text", "en", "--label", "topic", "--classify", "-k", 3], "--topics"),
         (["fit", table, "--text", "en", "--view", "a=b.mtx"], "not both"),

@@ -95,7 +95,7 @@ def test_every_model_follows_a_strong_guess(entry, views):
 def test_the_start_is_the_guess(views):
     guess = 0.8 * np.eye(3)[views.labels] + 0.2 / 3
     data = prepare(views, {}, np.float64).with_guess((guess, 1.0))
-    ((name, make),) = starts_from("auto", data, 3, np.random.default_rng(0))
+    ((name, make),) = starts_from("auto", data, views, 3, np.random.default_rng(0))
     assert name == "guess"
     start = make().theta[~data.empty, :3]
     np.testing.assert_allclose(start, (0.9 * guess + 0.1 / 3)[~data.empty])

@@ -83,5 +83,5 @@ def test_equal_documents_are_no_matter():
 
 
 def test_a_wrong_name_lists_it(views):
-    with pytest.raises(ValueError, match="'seeds', 'mvc', a fitted model"):
+    with pytest.raises(ValueError, match="'guess', 'mvc', a fitted model"):
         LinkPLSA(3, init="mvd").fit(views)

@@ -120,7 +120,7 @@ class Choice:
         given = _given(self.model) | {"random_state": int(model.random_state_used_)}
         return Why(
             (*self.sentences, *self.after_fit(fitted)),
-            _numbers(self.facts, model) | {"start": self._start(model)},
+            _numbers(self.facts, fitted) | {"start": self._start(model)},
             _python_line(type(model).__name__, model.n_components, given, self.classify),
             command or _command(self.model_name, model.n_components, given, self.classify),
         )
@@ -130,7 +130,7 @@ class Choice:
         model = topic_model(fitted)
         n_tried = len(model.trace_.candidates)
         return (
-            *reasons.about_trust(model.view_reliability_),
+            *reasons.about_trust(_trust(fitted)),
             *reasons.about_clusterings(model.trace_.ensemble),
             reasons.about_start(self._start(model), n_tried, model.n_iter_),
         )
@@ -146,7 +146,7 @@ class Choice:
             return "consensus"
         if model.n_components == 1 or not (self.classify or model.seeds):
             return "random"
-        return "naive_bayes" if self.classify else "seeds"
+        return "guess" if self.classify else "seeds"
 
 
 def choose(
@@ -304,19 +304,27 @@ def _command(name: str, n_topics: int, given: Mapping[str, Any], classify: bool)
     return f'{shlex.join(words)}  # {saved}.save("views/")'
 
 
-def _numbers(facts: Facts, model: Any) -> dict[str, Any]:
+def _trust(fitted: Any) -> dict[str, float] | None:
+    """Return how far each view can be trusted, where the fit has measured it."""
+    return getattr(fitted, "view_trust_", None) or topic_model(fitted).view_reliability_
+
+
+def _numbers(facts: Facts, fitted: Any) -> dict[str, Any]:
     """Return what the reasons rest on, as plain data."""
+    model, trust = topic_model(fitted), _trust(fitted) or {}
     ensemble = model.trace_.ensemble or {}
-    own = np.diag(ensemble["reliability"]) if ensemble else [None] * len(facts.views)
-    trust = model.view_reliability_ or {}
+    own: dict[str, float] = {}
+    if ensemble:
+        diagonal = np.diag(ensemble["reliability"]).tolist()
+        own = dict(zip(ensemble["view_weights"], diagonal, strict=True))
     by_view = {
         view.name: {
             **{n: value for n, value in asdict(view).items() if n != "name"},
             "trust": trust.get(view.name),
-            "reliability": None if r is None else float(r),
+            "reliability": own.get(view.name),
             "weight": float(model.view_weights_[view.name]),
         }
-        for view, r in zip(facts.views, own, strict=True)
+        for view in facts.views
     }
     return {
         "documents": facts.n_docs,

@@ -51,13 +51,15 @@ def learn_from_views(
     has = documents_with_counts(data.matrices, data.present)
     if has.any(axis=1).sum() < 2 or n_topics < 2 or not (clusters or weights):
         return None, None
+    filled = np.flatnonzero(has.any(axis=0))  # a view that nobody has changes nothing
+    names, matrices = [data.names[v] for v in filled], [data.matrices[v] for v in filled]
     with threadpool_limits(1, "blas"):  # the number of threads must not change a bit
         if clusters:
-            equal = None if weights else np.ones(len(data.names))
-            made = make_ensemble(data.names, data.matrices, data.present, n_topics, rng, equal)
+            equal = None if weights else np.ones(len(names))
+            made = make_ensemble(names, matrices, data.present[:, filled], n_topics, rng, equal)
             return made, made.reliability
-        features = [view_features(m) for m in data.matrices]
-        return None, deal(features, has, n_topics, rng).reliability(data.names)
+        features = [view_features(m) for m in matrices]
+        return None, deal(features, has[:, filled], n_topics, rng).reliability(names)
 
 
 def starts_from_ensemble(init: Any, data: Prepared, n_topics: int) -> bool:

@@ -219,7 +219,7 @@ def view_weights(
         balanced = dict(zip(data.names, _balanced(data), strict=True))
         if weights == "balanced" or reliability is None:
             return balanced
-        return {name: w * reliability.weights[name] ** 2 for name, w in balanced.items()}
+        return {name: w * reliability.weights.get(name, 1.0) ** 2 for name, w in balanced.items()}
     if not isinstance(weights, Mapping):
         numbers = np.atleast_1d(weights).tolist()
         if len(numbers) != len(data.names):

@@ -63,7 +63,7 @@ def _sd(values: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class SuggestedNumber:
     """A number of topics, how sure it is, and why.
 
     Attributes
@@ -87,7 +87,7 @@ class Suggestion:
 
 def suggest(
     topics: np.ndarray, curves: Mapping[str, Curve], cliff: int | None, likelihood: bool = True
-) -> Suggestion:
+) -> SuggestedNumber:
     """Suggest a number of topics.
 
     Parameters
@@ -114,7 +114,7 @@ def suggest(
     if not level >= HARDLY or (cliff is None and _at_the_end(topics, chosen)):
         confidence = "low"
     reason = _reason(topics, chosen, best, plausible, votes, cliff, confidence, float(level))
-    return Suggestion(chosen, confidence, tuple(sorted({chosen, *plausible})), votes, reason)
+    return SuggestedNumber(chosen, confidence, tuple(sorted({chosen, *plausible})), votes, reason)
 
 
 # -- what the curves say ---------------------------------------------------------------------------

@@ -19,7 +19,7 @@ import numpy as np
 
 from coview.params import seed_of
 from coview.progress import Advance, progress_bar
-from coview.selection.curves import Curve, Suggestion, suggest
+from coview.selection.curves import Curve, SuggestedNumber, suggest
 from coview.selection.dimensions import SharedDimensions, related_views, shared_dimensions
 from coview.selection.features import view_features
 from coview.selection.fits import N_FOLDS, FoldFits, Folds
@@ -287,7 +287,7 @@ class _Measurements:
 
     def _suggest(
         self, topics: np.ndarray, curves: dict[str, Curve], dimensions: SharedDimensions
-    ) -> Suggestion:
+    ) -> SuggestedNumber:
         nothing = Curve(np.full((1, len(topics)), np.nan))
         known = {"perplexity": nothing, "stability": nothing, **curves}
         counts = not all(is_dense_real(m) for m in self.views.matrices.values())

@@ -92,7 +92,7 @@ def test_a_fit_is_that_of_the_naive_loops(rng, divergence, by_pairs):
 def test_the_objective_never_falls(divergence, strength):
     views = make_views(60, 3, [40, 30, 20], missing=0.2, view_noise=0.3, random_state=4)
     options = {"strength": strength, "tol": 0.0, "max_iter": 40, "dtype": "float64"}
-    options |= {"init": views.labels, "divergence": divergence}
+    options |= {"init": views.labels, "divergence": divergence, "view_weights": "balanced"}
     paper = DivergenceCoPLSA(3, step="paper", **options).fit(views)
     joint = DivergenceCoPLSA(3, **options).fit(views)
     objective = paper.trace_.objective
