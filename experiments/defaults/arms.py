@@ -85,7 +85,7 @@ def weights_one(views: Views, n_topics: int, seed: int) -> Any:
 
 def auto(views: Views, n_topics: int, seed: int) -> Any:
     """Let `coview.auto` choose everything but the number of topics."""
-    return coview.auto(views, n_topics, random_state=seed)
+    return coview.auto(views, n_topics, random_state=seed, verbose=False)
 
 
 # What was the default before: the best of several starts by their objective, balanced weights.

@@ -112,9 +112,9 @@ def summarize_topics(
     --------
     >>> from coview import PLSA, Views
     >>> views = Views([[6, 2, 0], [5, 1, 0], [0, 0, 5]], features=["ball", "goal", "vote"])
-    >>> found = summarize_topics(PLSA(n_components=2, random_state=0).fit(views), 2)
+    >>> found = summarize_topics(PLSA(n_components=2, random_state=0).fit(views), 1)
     >>> sorted((topic["documents"], topic["terms"]["X"]) for topic in found)
-    [(1, ['vote']), (2, ['ball', 'goal'])]
+    [(1, ['vote']), (2, ['ball'])]
     """
     inner = topic_model(model)
     unknown = [name for name in views or () if name not in inner.view_names_]

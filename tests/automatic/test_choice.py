@@ -222,7 +222,7 @@ def test_the_number_of_topics_is_explained(planted, classes):
     assert "3 topics, as you asked." in auto(planted, 3).why_.sentences
     assert "3 topics: one for each class" in said(auto(planted, labels=classes))
     model = auto(planted)
-    assert f"{model.n_components} topics of 2 to 30, with" in said(model)
+    assert f"{model.n_components} topics of 2 to 24, with" in said(model)
 
 
 def test_the_reasons_are_printed_unless_they_should_not_be(planted, capsys):
