@@ -227,8 +227,8 @@ def test_a_view_without_counts_is_no_obstacle(entry, views, init, present):
 @pytest.mark.several_views
 def test_a_view_that_no_document_has_changes_nothing(entry, views):
     model = entry(init=views.labels, random_state=0).fit(views)
+    more = with_an_empty_view(views, present=False)
     with pytest.warns(DataWarning, match="'none'"):
-        more = with_an_empty_view(views, present=False)
         other = entry(init=views.labels, random_state=0).fit(more)
     np.testing.assert_allclose(other.doc_topic_, model.doc_topic_, atol=1e-7)
     for name in views.names:
