@@ -114,7 +114,8 @@ class BaseViewsModel(
         Weight of an internal view that holds the clusters of an ensemble of clusterings, as a share
         of the weighted tokens of all other views. It keeps topics close to the clusters that many
         ways of seeing the data agree on; new documents lack it. 0 leaves it out. "auto" is 0.2
-        with several views if EM begins at the consensus of that ensemble, otherwise 0.
+        with several views if EM begins at the consensus of that ensemble, and fewer than 20 topics
+        are wanted or a view is dense; otherwise 0.
     scaling : "auto" or None, default="auto"
         "auto" leaves counts and sparse weights as they are, and scales each feature of dense real
         views (more than half of the cells non-zero, not all integers) to [0, 1]. Only such views

@@ -99,4 +99,5 @@ class TrainingDataMixin:
 
     def _ensemble_share(self, data: Prepared) -> float:
         """Return the weight of the ensemble's internal view."""
-        return ensemble_share(self.ensemble, data, self._starts_from_ensemble(data))
+        from_consensus = self._starts_from_ensemble(data)
+        return ensemble_share(self.ensemble, data, self.n_components, from_consensus)

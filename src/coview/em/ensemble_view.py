@@ -19,7 +19,9 @@ from coview.ensemble.reliability import ViewReliability, deal, documents_with_co
 from coview.ensemble.stability import WHAT_TO_TRY, are_like_chance, stability
 from coview.params import check_real
 from coview.views.checks import DataWarning
+from coview.views.density import is_dense
 
+MANY_TOPICS = 20  # so many topics of sparse views are more than clusters
 SHARE = 0.2  # of the weighted tokens of all views: what ensemble="auto" gives to its view
 
 
@@ -29,15 +31,18 @@ def check_ensemble(ensemble: Any) -> None:
         check_real("ensemble", ensemble)
 
 
-def ensemble_share(ensemble: Any, data: Prepared, from_consensus: bool) -> float:
+def ensemble_share(ensemble: Any, data: Prepared, n_topics: int, from_consensus: bool) -> float:
     """Return the weight of the ensemble's view, as a share of the weighted tokens of all others.
 
     By default there is one if there are several views and EM begins at the consensus: who gives a
-    start of another kind wants the model alone.
+    start of another kind wants the model alone. Many topics of sparse views are wanted for their
+    words rather than as clusters, and have a better likelihood without it; dense views need it.
     """
     if ensemble != "auto":
         return float(ensemble)
-    return SHARE if from_consensus and len(data.without_ensemble_view().names) > 1 else 0.0
+    given = data.without_ensemble_view().matrices
+    wanted = n_topics < MANY_TOPICS or any(is_dense(m) for m in given)
+    return SHARE if from_consensus and len(given) > 1 and wanted else 0.0
 
 
 def learn_from_views(
