@@ -246,7 +246,8 @@ def _balanced(data: Prepared) -> list[float]:
     """
     n_present = np.maximum(data.present.sum(axis=0), 1)
     totals = np.array([m.sum(dtype=np.float64) for m in data.matrices])
-    usual, means = totals.sum() / n_present[totals > 0].sum(), totals / n_present
+    usual = totals.sum() / max(n_present[totals > 0].sum(), 1)
+    means = totals / n_present
     most = [1.0 if is_sparse_counts(m) else np.inf for m in data.matrices]
     pairs = zip(means, most, strict=True)
     return [float(min(usual / mean, limit)) if mean > 0 else 1.0 for mean, limit in pairs]
