@@ -218,6 +218,7 @@ def test_data_without_groups_are_said_to_have_none():
     assert max(model.why_.numbers["replicability"].values()) < 0.1
 
 
+@pytest.mark.slow
 def test_the_number_of_topics_is_explained(planted, classes):
     assert "3 topics, as you asked." in auto(planted, 3).why_.sentences
     assert "3 topics: one for each class" in said(auto(planted, labels=classes))

@@ -57,6 +57,7 @@ def test_the_reasons_are_shown_and_kept(table):
     assert why.command in said
 
 
+@pytest.mark.slow
 def test_the_name_of_the_file_is_no_part_of_it(table):
     for name in ("one.coview", "other.coview"):
         working("fit", table, "--text", "en", "--text", "de", "-o", name, "--every", 5, "-q")

@@ -15,7 +15,20 @@ def pytest_generate_tests(metafunc):
     if "entry" in metafunc.fixturenames:
         several = metafunc.definition.get_closest_marker("several_views")
         own = [entry for entry in MODELS if not (several and entry.one_view)]
+        if getattr(metafunc.module, "VARIANTS_ARE_SLOW", False):
+            own = _with_slow_variants(own)
         metafunc.parametrize("entry", own, ids=str)
+
+
+def _with_slow_variants(entries):
+    """Mark all but the first entry of each model as slow."""
+    known, marked = set(), []
+    for entry in entries:
+        model = str(entry).split("-")[0]
+        marks = [pytest.mark.slow] if model in known else []
+        marked.append(pytest.param(entry, marks=marks, id=str(entry)))
+        known.add(model)
+    return marked
 
 
 @pytest.fixture(scope="session")

@@ -48,6 +48,7 @@ def test_the_text_marks_the_suggestion(found):
     assert lines[-1].startswith("Suggestion: 4 topics (high confidence): ")
 
 
+@pytest.mark.slow
 def test_the_short_text_has_the_fitted_numbers_only():
     views = make_views(240, 4, [60, 40], random_state=0)
     wide = coview.select_topics(views, "2:60")
