@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.ensemble.features import directions, fuse, n_dimensions, unit_rows
+from coview.ensemble.features import directions, fuse, n_dimensions, unit_rows, view_means
 from coview.ensemble.reliability import deal, documents_with_counts
 from coview.ensemble.spaces import (
     FUSED_NEIGHBORS,
@@ -71,7 +71,7 @@ class FusedSpace:
         The documents among which neighbors are searched.
     maps : dict of dict
         How new documents get there: of each view the weight ``trust``, the ``basis`` (terms,
-        dimensions) and, where there is tf-idf, the ``idf``.
+        dimensions), the ``mean`` of the documents and, where there is tf-idf, the ``idf``.
     """
 
     points: np.ndarray
@@ -110,12 +110,13 @@ def learn_space(
         trust = deal(features, has, n_classes, rng).weights
         bases = [directions(f, n_dims, rng) for f in features]
         embeddings = [unit_rows(f @ b) for f, b in zip(features, bases, strict=True)]
-        points = fuse(embeddings, trust)
+        means = view_means(embeddings)
+        points = fuse(embeddings, trust, means)
         searched = _searched(n_docs, rng)
         graph = _fused_graph(list(counts.values()), embeddings, points, trust, searched)
     maps = {}
-    for name, weight, basis, view_idf in zip(counts, trust, bases, idf, strict=True):
-        maps[name] = {"trust": float(weight), "basis": basis}
+    for name, weight, basis, mean, view_idf in zip(counts, trust, bases, means, idf, strict=True):
+        maps[name] = {"trust": float(weight), "basis": basis, "mean": mean}
         if view_idf is not None:
             maps[name]["idf"] = view_idf
     return FusedSpace(points, graph, searched, maps)
@@ -307,4 +308,5 @@ def _placed(
             parts.append(unit_rows(features @ to_space["basis"]))
         else:
             parts.append(np.zeros((n_new, to_space["basis"].shape[1]), np.float32))
-    return fuse(parts, [to_space["trust"] for to_space in maps.values()])
+    weights, means = ([m[key] for m in maps.values()] for key in ("trust", "mean"))
+    return fuse(parts, weights, means)

@@ -108,11 +108,22 @@ def test_other_documents_are_projected_to_the_same_places(rng):
 
 def test_fused_views_have_the_weights_of_the_views(rng):
     parts = [unit_rows(rng.normal(size=(6, n))) for n in (3, 2)]
-    parts[1][0] = 0  # lacks the second view
+    parts[1][0] = 0  # lacks the second view, and is where its mean is
+    parts[0][5] = parts[1][5] = 0  # lacks both
     fused = fuse(parts, [1.0, 0.5])
-    for i in range(6):
-        expected = naive.unit([*parts[0][i], *(0.5 * parts[1][i])])
+    for i in range(5):
+        second = parts[1][1:5].mean(axis=0) if i == 0 else parts[1][i]
+        expected = naive.unit([*parts[0][i], *(0.5 * second)])
         np.testing.assert_allclose(fused[i], expected)
+    assert not fused[5].any()
+
+
+def test_documents_that_lack_the_same_views_are_not_near_for_that(rng):
+    dense = [unit_rows(1 + 0.1 * rng.normal(size=(40, 5))) for _ in range(2)]
+    dense[1][:20] = 0  # half of the documents lack the second view
+    fused = fuse(dense, [1.0, 1.0])
+    similar = fused @ fused.T
+    assert abs(similar[:20, :20].mean() - similar[:20, 20:].mean()) < 0.02
 
 
 def test_the_number_of_dimensions_is_bounded():

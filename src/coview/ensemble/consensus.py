@@ -25,6 +25,7 @@ from coview.ensemble.features import (
     project,
     unit_rows,
     view_features,
+    view_means,
 )
 from coview.ensemble.kmeans import kmeans
 from coview.ensemble.reliability import (
@@ -264,7 +265,8 @@ class _FusedSpace:
         for v, rows in enumerate(features):
             self._directions.append(directions(rows[docs[has[docs, v]]], n_dims, rng))
         self.embeddings = self._embeddings(docs)
-        self.sample = fuse(self.embeddings, weights)
+        self._means = view_means(self.embeddings)
+        self.sample = fuse(self.embeddings, weights, self._means)
 
     def _embeddings(self, docs: np.ndarray) -> list[np.ndarray]:
         views = enumerate(zip(self._features, self._directions, strict=True))
@@ -272,7 +274,7 @@ class _FusedSpace:
 
     def points(self, docs: np.ndarray) -> np.ndarray:
         """Return other documents in the same space."""
-        return fuse(self._embeddings(docs), self._weights)
+        return fuse(self._embeddings(docs), self._weights, self._means)
 
 
 def _members(

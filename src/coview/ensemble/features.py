@@ -89,7 +89,27 @@ def project(features: Rows, has: np.ndarray, right: np.ndarray) -> np.ndarray:
     return points
 
 
-def fuse(embeddings: Sequence[np.ndarray], weights: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return all views side by side, each times its weight, rows of length one."""
-    parts = [e * e.dtype.type(w) for w, e in zip(weights, embeddings, strict=True)]
+def fuse(
+    embeddings: Sequence[np.ndarray],
+    weights: Sequence[float] | np.ndarray,
+    means: Sequence[np.ndarray] | None = None,
+) -> np.ndarray:
+    """Return all views side by side, each times its weight, rows of length one.
+
+    A document that lacks a view has the mean of the others there: with zeros, documents that lack
+    the same views would be near each other, whatever the rest says. Documents without any view
+    stay zero. `means` are those of `view_means`, by default of these documents.
+    """
+    means = view_means(embeddings) if means is None else means
+    some = np.any([e.any(axis=1) for e in embeddings], axis=0)
+    parts = []
+    for points, weight, mean in zip(embeddings, weights, means, strict=True):
+        lacking = some & ~points.any(axis=1)
+        filled = np.where(lacking[:, np.newaxis], mean, points) if lacking.any() else points
+        parts.append(filled * points.dtype.type(weight))
     return unit_rows(np.hstack(parts))
+
+
+def view_means(embeddings: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return the mean of the documents that have each view."""
+    return [e.sum(axis=0) / max(np.count_nonzero(e.any(axis=1)), 1) for e in embeddings]
