@@ -34,15 +34,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.ensemble.features import directions, fuse, n_dimensions, unit_rows, view_means
+from coview.ensemble.neighbors import nearest_points
 from coview.ensemble.reliability import deal, documents_with_counts
 from coview.ensemble.spaces import (
     FUSED_NEIGHBORS,
-    ROWS_AT_ONCE,
     SELF_WEIGHT,
     VIEW_NEIGHBORS,
     is_links,
     links_graph,
     mean_degree_one,
+    neighbor_graph,
     symmetric_normalization,
 )
 from coview.views.density import is_dense
@@ -159,42 +160,15 @@ def _fused_graph(
 ) -> sp.csr_array:
     """Return S, the normalized graph of neighbors in the fused space and in each view."""
     of_views = [
-        mean_degree_one(links_graph(m) if is_links(m) else _neighbors(e, VIEW_NEIGHBORS, searched))
+        mean_degree_one(
+            links_graph(m) if is_links(m) else neighbor_graph(e, VIEW_NEIGHBORS, searched)
+        )
         for m, e in zip(matrices, embeddings, strict=True)
     ]
     squares = weights**2 / (weights**2).sum()
     graph = sum(s * g for s, g in zip(squares, of_views, strict=True))
-    fused = sum(_neighbors(points, k, searched) for k in FUSED_NEIGHBORS)
+    fused = sum(neighbor_graph(points, k, searched) for k in FUSED_NEIGHBORS)
     return symmetric_normalization(graph + mean_degree_one(fused))
-
-
-def _nearest(rows: np.ndarray, points: np.ndarray, k: int) -> np.ndarray:
-    """Return the k points nearest to each row by cosine, in no order.
-
-    Of points that are equally near, up to errors of rounding, the first are taken.
-    """
-    found = np.empty((len(rows), k), np.int64)
-    order = 1e-12 * np.arange(len(points))
-    for i in range(0, len(rows), ROWS_AT_ONCE):
-        near = (rows[i : i + ROWS_AT_ONCE] @ points.T).astype(np.float64).round(6) - order
-        found[i : i + ROWS_AT_ONCE] = np.argpartition(-near, k - 1, axis=1)[:, :k]
-    return found
-
-
-def _neighbors(points: np.ndarray, n_neighbors: int, searched: np.ndarray) -> sp.csr_array:
-    """Return the graph with an edge where either of two documents is near the other."""
-    n_docs, here = len(points), np.flatnonzero(points.any(axis=1))
-    among = searched[points[searched].any(axis=1)]
-    k = min(n_neighbors + 1, len(among))  # one more: a document is nearest to itself
-    if not k:
-        return sp.csr_array((n_docs, n_docs))
-    others = among[_nearest(points[here], points[among], k)]
-    ends = np.repeat(here, k), others.ravel()
-    apart = ends[0] != ends[1]
-    graph = sp.csr_array((np.ones(apart.sum()), (ends[0][apart], ends[1][apart])), (n_docs, n_docs))
-    graph = sp.csr_array(graph + graph.T)
-    graph.data[:] = 1
-    return graph
 
 
 # -- labels ----------------------------------------------------------------------------------------
@@ -286,13 +260,10 @@ def guess_of_new(
     with threadpool_limits(1):
         points = _placed(packed["maps"], counts, n_new)
         here = np.flatnonzero(points.any(axis=1))
-        sums = np.zeros((len(here), n_topics))
-        for n_neighbors in FUSED_NEIGHBORS:
-            k = min(n_neighbors, len(packed["docs"]))
-            if k:
-                near = packed["docs"][_nearest(points[here], packed["points"], k)]
-                sums += doc_topic[near].mean(axis=1)
-    if len(packed["docs"]):
+        near = packed["docs"][nearest_points(points[here], packed["points"], max(FUSED_NEIGHBORS))]
+    if near.size:
+        means = (doc_topic[near[:, :k]].mean(axis=1, dtype=float) for k in FUSED_NEIGHBORS)
+        sums = np.add(*means)
         guess[here] = sums / sums.sum(axis=1, keepdims=True)
     return guess
 

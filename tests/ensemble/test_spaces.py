@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
-from coview.ensemble import spaces
+from coview.ensemble import neighbors
 from coview.ensemble.kmeans import kmeans
 from coview.ensemble.spaces import (
     eigenvectors,
@@ -47,7 +47,7 @@ def test_no_row_is_its_own_neighbor_and_none_is_named_twice(rng):
 def test_rows_in_several_blocks_find_the_same_neighbors(rng, monkeypatch):
     points, _ = blobs(rng, 50)
     at_once = nearest_rows(points, 5)
-    monkeypatch.setattr(spaces, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(neighbors, "SCORES_AT_ONCE", 7 * 50)
     np.testing.assert_array_equal(nearest_rows(points, 5), at_once)
 
 

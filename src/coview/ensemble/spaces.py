@@ -15,13 +15,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.ensemble.features import unit_rows
+from coview.ensemble.neighbors import nearest_points
 
 VIEW_NEIGHBORS = 15  # in each view
 FUSED_NEIGHBORS = (10, 20)  # in the fused space
 SELF_WEIGHT = 0.15  # of a document itself where it is smoothed over its neighbors
 SMOOTHINGS = (2, 4)
 DIFFUSION_TIMES = (4, 8)
-ROWS_AT_ONCE = 1024
 LINKS_DENSITY = 0.1  # a square view with more non-zeros than this share is no graph of links
 
 
@@ -33,33 +33,37 @@ def nearest_rows(points: np.ndarray, n_neighbors: int) -> np.ndarray:
 
     The rows have length one. There are fewer neighbors where there are fewer other rows.
     """
-    n = len(points)
-    k = min(n_neighbors, n - 1)
-    found = np.empty((n, max(k, 0)), np.int32)
-    for start in range(0, n if k > 0 else 0, ROWS_AT_ONCE):
-        here = slice(start, start + ROWS_AT_ONCE)
-        far = -(points[here] @ points.T)
-        rows = np.arange(len(far))[:, np.newaxis]
-        far[rows[:, 0], start + rows[:, 0]] = np.inf
-        best = np.sort(np.argpartition(far, k - 1, axis=1)[:, :k], axis=1)
-        order = np.argsort(far[rows, best], axis=1, kind="stable")
-        found[here] = best[rows, order]
-    return found
+    return nearest_points(points, points, n_neighbors, own=np.arange(len(points)))
 
 
-def graph_of(near: np.ndarray, docs: np.ndarray, n_docs: int) -> sp.csr_array:
-    """Return the graph of all documents with an edge where either of two is near the other."""
-    ends = np.repeat(docs, near.shape[1]), docs[near.ravel()]
+def graph_of(
+    near: np.ndarray, docs: np.ndarray, n_docs: int, among: np.ndarray | None = None
+) -> sp.csr_array:
+    """Return the graph of all documents with an edge where either of two is near the other.
+
+    `near` (documents in `docs`, neighbors) are places in `among`, by default in `docs`.
+    """
+    among = docs if among is None else among
+    ends = np.repeat(docs, near.shape[1]), among[near.ravel()]
     graph = sp.csr_array((np.ones(near.size, np.float32), ends), shape=(n_docs, n_docs))
     graph = sp.csr_array(graph + graph.T)
     graph.data[:] = 1
     return graph
 
 
-def neighbor_graph(points: np.ndarray, n_neighbors: int) -> sp.csr_array:
-    """Return the graph of nearest neighbors; rows of zeros, which lack the view, have no edge."""
+def neighbor_graph(
+    points: np.ndarray, n_neighbors: int, searched: np.ndarray | None = None
+) -> sp.csr_array:
+    """Return the graph of nearest neighbors; rows of zeros, which lack the view, have no edge.
+
+    `searched` are the documents among which neighbors are searched, by default all.
+    """
     docs = np.flatnonzero(points.any(axis=1))
-    return graph_of(nearest_rows(points[docs], n_neighbors), docs, len(points))
+    among = docs if searched is None else searched[points[searched].any(axis=1)]
+    place = np.full(len(points), -1)
+    place[among] = np.arange(len(among))
+    near = nearest_points(points[docs], points[among], n_neighbors, own=place[docs])
+    return graph_of(near, docs, len(points), among)
 
 
 def is_links(matrix: sp.csr_array) -> bool:
