@@ -260,10 +260,11 @@ def test_a_view_that_has_its_name_is_refused(views):
 
 
 @pytest.mark.parametrize("n_steps", [0, 4, 9, 14, 22])
-def test_an_interrupted_fit_goes_on_to_the_same_bits(n_steps, views, tmp_path, monkeypatch):
-    settings = {**QUICK, "n_init": 3}  # the second and third from a resampled ensemble
-    undisturbed = LinkPLSA(3, **settings).fit(views)
-    assert len(undisturbed.trace_.restarts) == 3
+def test_an_interrupted_fit_goes_on_to_the_same_bits(n_steps, tmp_path, monkeypatch):
+    views = make_views(80, 10, [30, 20, 25], doc_length=10, missing=0.2, random_state=3)
+    settings = {**QUICK, "n_components": 10, "n_init": 3}  # two from a resampled ensemble
+    undisturbed = LinkPLSA(**settings).fit(views)
+    assert len(set(undisturbed.trace_.restarts)) == 3
     left = iter(range(n_steps))
 
     def step(*args):
@@ -274,9 +275,9 @@ def test_an_interrupted_fit_goes_on_to_the_same_bits(n_steps, views, tmp_path, m
     with monkeypatch.context() as patch:
         patch.setattr("coview.em.loop.em_step", step)
         with pytest.raises(KeyboardInterrupt):
-            LinkPLSA(3, **settings).fit(views, checkpoint=Checkpoint(tmp_path / "run", every=2))
+            LinkPLSA(**settings).fit(views, checkpoint=Checkpoint(tmp_path / "run", every=2))
     again = Checkpoint(tmp_path / "run", resume=True)
-    resumed = LinkPLSA(3, **settings).fit(views, checkpoint=again)
+    resumed = LinkPLSA(**settings).fit(views, checkpoint=again)
     assert_same(resumed, undisturbed)
     np.testing.assert_array_equal(resumed.trace_.ensemble_term, undisturbed.trace_.ensemble_term)
     assert resumed.trace_.log_likelihood.shape == undisturbed.trace_.log_likelihood.shape
