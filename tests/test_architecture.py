@@ -28,7 +28,7 @@ ALLOWED = {
     "graphs": {"params", "reading.links", "views", "wording"},
     "kernels": set(),
     "runners": set(),
-    "ensemble": {"em.scaling", "extras", "graphs", "kernels", "params", "views", "wording"},
+    "ensemble": {"em.scaling", "em.tfidf", "extras", "graphs", "kernels", "params", "views", "wording"},
     "em": {
         *("ensemble", "graphs", "kernels", "memory", "params", "progress", "runners", "store"),
         *("views", "wording"),
@@ -46,7 +46,7 @@ ALLOWED = {
         "wording",
     },
     "classifier": {"em", "io", "label_guess", "new_documents", "params", "views"},
-    "label_guess": {"ensemble", "views"},
+    "label_guess": {"em.tfidf", "ensemble", "views"},
     "automatic": {
         *("classifier", "ensemble", "models", "params", "selection", "views", "wording"),
     },

@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from coview.em.tfidf import inverse_frequencies, tfidf
 from coview.ensemble.features import directions, fuse, n_dimensions, unit_rows, view_means
 from coview.ensemble.neighbors import nearest_points
 from coview.ensemble.reliability import deal, documents_with_counts
@@ -133,22 +134,16 @@ def _searched(n_docs: int, rng: np.random.Generator) -> np.ndarray:
 
 def _idf(matrix: sp.csr_array, present: np.ndarray) -> np.ndarray | None:
     """Return inverse document frequencies, None for a view that is mostly non-zero."""
-    rows = matrix[np.flatnonzero(present)]
-    if not rows.nnz or is_dense(rows):
-        return None
-    n_with = np.bincount(rows.indices, minlength=rows.shape[1])
-    return (np.log((1 + rows.shape[0]) / (1 + n_with)) + 1).astype(np.float32)
+    rows = matrix[np.flatnonzero(present)].astype(np.float32)
+    return inverse_frequencies(rows) if rows.nnz and not is_dense(rows) else None
 
 
 def _features(matrix: sp.csr_array, idf: np.ndarray | None) -> sp.csr_array:
     """Return tf-idf of square roots, or the values as they are; rows of length one."""
-    values = matrix.data if idf is None else np.sqrt(matrix.data) * idf[matrix.indices]
-    values = values.astype(np.float32)
-    rows = sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
-    squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-    lengths = np.sqrt(np.where(squares > 0, squares, 1)).astype(np.float32)
-    values = rows.data / np.repeat(lengths, np.diff(rows.indptr))
-    return sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+    from sklearn.preprocessing import normalize
+
+    values = matrix.astype(np.float32)
+    return sp.csr_array(normalize(values)) if idf is None else tfidf(values, idf)
 
 
 def _fused_graph(

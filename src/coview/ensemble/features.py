@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from coview.em.tfidf import tfidf
 from coview.views.density import is_dense_real
 
 Rows = Any  # features of one view, (documents, features): a csr_array or an ndarray
@@ -32,18 +33,6 @@ def unit_rows(rows: np.ndarray) -> np.ndarray:
     """
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
-
-
-def tfidf(matrix: sp.csr_array) -> sp.csr_array:
-    """Return square roots of counts, weighted by tf-idf, with rows of length one.
-
-    Distances are then Hellinger distances, which suit multinomials; and unlike logarithms, square
-    roots keep measurements below 1 positive.
-    """
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    roots = sp.csr_array((np.sqrt(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
-    return sp.csr_array(TfidfTransformer().fit_transform(roots))
 
 
 def view_features(matrix: sp.csr_array) -> Rows:
