@@ -28,14 +28,23 @@ ALLOWED = {
     "graphs": {"params", "reading.links", "views", "wording"},
     "kernels": set(),
     "runners": set(),
-    "ensemble": {"em.scaling", "em.tfidf", "extras", "graphs", "kernels", "params", "views", "wording"},
+    "ensemble": {
+        "em.scaling",
+        "em.tfidf",
+        "extras",
+        "graphs",
+        "kernels",
+        "params",
+        "views",
+        "wording",
+    },
     "em": {
         *("ensemble", "graphs", "kernels", "memory", "params", "progress", "runners", "store"),
         *("views", "wording"),
     },
     "new_documents": {"em", "params", "reading", "runners", "views"},
     "scores": {"em", "new_documents", "params", "runners"},
-    "training_data": {"em", "params", "views"},
+    "training_data": {"em", "ensemble.reliability", "params", "views"},
     "base": {"em", "io", "new_documents", "params", "scores", "training_data", "views"},
     "held_out": {"em", "views"},
     "strength": {
@@ -51,8 +60,8 @@ ALLOWED = {
         *("classifier", "ensemble", "models", "params", "selection", "views", "wording"),
     },
     "io": {
-        *("automatic.why", "em.trace", "models", "reading.recipes", "store", "strength", "views"),
-        "wording",
+        *("automatic.why", "em.trace", "ensemble.reliability", "models", "reading.recipes"),
+        *("store", "strength", "views", "wording"),
     },
     # what shows and judges it
     "metrics": {"params"},

@@ -18,6 +18,7 @@ from coview import (
     load,
 )
 from coview.datasets import make_views
+from coview.ensemble.reliability import deal
 
 NAMES = np.array(["art", "biology", "sport"])
 
@@ -132,6 +133,21 @@ def test_a_view_of_noise_gets_little_weight(noisy):
     plain = LinkPLSA(3, random_state=0, max_iter=1, tol=0, view_weights="balanced")
     balanced = plain.fit(noisy).view_weights_
     assert left.estimator_.view_weights_ == balanced
+
+
+def test_how_far_views_can_be_trusted_is_measured_once_and_kept(noisy, monkeypatch):
+    calls = []
+
+    def counted(*args):
+        calls.append(1)
+        return deal(*args)
+
+    for module in ("label_guess", "em.ensemble_view", "ensemble.consensus"):
+        monkeypatch.setattr(f"coview.{module}.deal", counted)
+    found = classifier().fit(noisy, labeled(noisy))
+    assert len(calls) == 1
+    assert found.estimator_.view_reliability_ == found.view_trust_
+    assert found.estimator_.view_weights == "learn"  # the parameter is what it was
 
 
 def test_weights_that_were_given_stay(noisy):

@@ -105,11 +105,12 @@ class BaseViewsModel(
     topic_word_prior : float, default=1.0
         The same for topics p(w|z), over the terms that occur; in models with feature topics, for
         those.
-    view_weights : "learn", "balanced", sequence of float, or dict of float, default="learn"
+    view_weights : str, ViewReliability, sequence of float, or dict of float, default="learn"
         Weight of each view's likelihood. "balanced" gives each view the same weighted number of
         tokens on an average document that has it, but no count of a sparse view a weight above 1.
         "learn" multiplies that by how far the view can be trusted (see
-        :func:`coview.view_reliability`): a view of noise weighs next to nothing.
+        :func:`coview.view_reliability`, whose answer may be given here instead): a view of noise
+        weighs next to nothing.
     ensemble : "auto" or float, default="auto"
         Weight of an internal view that holds the clusters of an ensemble of clusterings, as a share
         of the weighted tokens of all other views. It keeps topics close to the clusters that many
@@ -166,7 +167,8 @@ class BaseViewsModel(
     view_weights_ : dict of float
         The weights that were used.
     view_reliability_ : dict of float, or None
-        How far each view can be trusted, from 0 to 1, where `view_weights="learn"` measured it.
+        How far each view can be trusted, from 0 to 1, where `view_weights` is "learn" or it was
+        given there.
     doc_ids_ : ndarray of str of shape (documents,), or None
         The ids of the training documents.
     present_ : ndarray of bool of shape (documents, views)

@@ -10,7 +10,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from coview.em.prepared import prepare, view_weights
+from coview.em.prepared import prepare
 from coview.em.scaling import learn_scaling
 from coview.label_guess import (
     FusedSpace,
@@ -131,6 +131,7 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X, guess, space = self._guess(X, topics, estimator)
         strength = {} if guess is None else {"guess_strength": self.guess_strength}
         estimator.fit(X, labels=topics, guess=guess, checkpoint=checkpoint, **strength)
+        estimator.set_params(view_weights=self.estimator.view_weights)
         estimator.topic_names_ = names
         self.estimator_ = estimator
         self.guess_ = guess
@@ -147,7 +148,7 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ) -> tuple[Any, np.ndarray | None, FusedSpace | None]:
         """Return the views, a guess of each document's topic, and the space it was made in.
 
-        Sets the weights of the views in the estimator.
+        An estimator that would learn how far views can be trusted is told: the space has it.
         """
         if not self.guess_strength:
             return X, None, None
@@ -159,9 +160,7 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         seed = estimator.random_state if isinstance(estimator.random_state, int) else 0
         space = learn_space(counts, views.present, estimator.n_components, seed)
         if isinstance(estimator.view_weights, str) and estimator.view_weights == "learn":
-            balanced = view_weights("balanced", data)
-            trusted = {name: w * space.trust[name] ** 2 for name, w in balanced.items()}
-            estimator.set_params(view_weights=trusted)
+            estimator.set_params(view_weights=space.reliability)
         if (topics >= 0).all():
             return views, None, space
         return views, guess_classes(space, topics, estimator.n_components), space

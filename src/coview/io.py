@@ -22,6 +22,7 @@ import numpy as np
 
 from coview.automatic.why import Why
 from coview.em.trace import Trace
+from coview.ensemble.reliability import ViewReliability
 from coview.models import MODEL_NAMES
 from coview.reading.recipes import Recipe, recipe_class
 from coview.store import (
@@ -47,7 +48,12 @@ _LATER_NAMES = ("topic_stability_", "doc_confidence_")  # None in files written 
 _NUMBERS = "biuf"  # kinds of NumPy types that are written as tensors
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 _PRIVATE = ("_n_features_out",)  # fitted attributes in spite of their names
-_RECORDS: dict[str, type] = {"trace": Trace, "why": Why, "strength_path": StrengthPath}
+_RECORDS: dict[str, type] = {
+    "trace": Trace,
+    "why": Why,
+    "strength_path": StrengthPath,
+    "view_reliability": ViewReliability,
+}
 
 
 class _NotData(TypeError):

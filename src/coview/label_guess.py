@@ -36,7 +36,7 @@ import scipy.sparse as sp
 from coview.em.tfidf import inverse_frequencies, tfidf
 from coview.ensemble.features import directions, fuse, n_dimensions, unit_rows, view_means
 from coview.ensemble.neighbors import nearest_points
-from coview.ensemble.reliability import deal, documents_with_counts
+from coview.ensemble.reliability import ViewReliability, deal, documents_with_counts
 from coview.ensemble.spaces import (
     FUSED_NEIGHBORS,
     SELF_WEIGHT,
@@ -71,6 +71,8 @@ class FusedSpace:
         S.
     searched : ndarray of int
         The documents among which neighbors are searched.
+    reliability : ViewReliability
+        How far the views can be trusted.
     maps : dict of dict
         How new documents get there: of each view the weight ``trust``, the ``basis`` (terms,
         dimensions), the ``mean`` of the documents and, where there is tf-idf, the ``idf``.
@@ -79,12 +81,13 @@ class FusedSpace:
     points: np.ndarray
     graph: sp.csr_array
     searched: np.ndarray
+    reliability: ViewReliability
     maps: dict[str, dict[str, Any]]
 
     @property
     def trust(self) -> dict[str, float]:
         """The weight of each view."""
-        return {name: to_space["trust"] for name, to_space in self.maps.items()}
+        return self.reliability.weights
 
 
 def learn_space(
@@ -109,7 +112,8 @@ def learn_space(
         idf = [_idf(m, has) for m, has in zip(counts.values(), present.T, strict=True)]
         features = [_features(m, i) for m, i in zip(counts.values(), idf, strict=True)]
         has = documents_with_counts(list(counts.values()), present)
-        trust = deal(features, has, n_classes, rng).weights
+        reliability = deal(features, has, n_classes, rng).reliability(list(counts))
+        trust = np.array([reliability.weights[name] for name in counts])
         bases = [directions(f, n_dims, rng) for f in features]
         embeddings = [unit_rows(f @ b) for f, b in zip(features, bases, strict=True)]
         means = view_means(embeddings)
@@ -121,7 +125,7 @@ def learn_space(
         maps[name] = {"trust": float(weight), "basis": basis, "mean": mean}
         if view_idf is not None:
             maps[name]["idf"] = view_idf
-    return FusedSpace(points, graph, searched, maps)
+    return FusedSpace(points, graph, searched, reliability, maps)
 
 
 def _searched(n_docs: int, rng: np.random.Generator) -> np.ndarray:

@@ -19,6 +19,7 @@ from coview.em.prepared import (
 )
 from coview.em.scaling import learn_scaling
 from coview.em.seeds import prepare_seeds
+from coview.ensemble.reliability import ViewReliability
 from coview.params import check_dtype
 from coview.views.checks import check_topic_labels, check_training_views
 from coview.views.container import Views
@@ -77,14 +78,16 @@ class TrainingDataMixin:
 
         Also the fitted attributes that say what was learned.
         """
+        given = self.view_weights if isinstance(self.view_weights, ViewReliability) else None
         learned = isinstance(self.view_weights, str) and self.view_weights == "learn"
-        learned = learned and len(data.names) > 1
+        learned = (learned or given is not None) and len(data.names) > 1
         ensemble, reliability = learn_from_views(
             data,
             self.n_components,
             rng,
             clusters=self._starts_from_ensemble(data) or self._ensemble_share(data) > 0,
             weights=learned,
+            given=given,
         )
         weights = view_weights(self.view_weights, data, reliability)
         attributes = {

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from coview import (
     Views,
     VotedPLSA,
     load,
+    view_reliability,
 )
 from coview.datasets import make_views
 from coview.em.prepared import ENSEMBLE_VIEW
@@ -248,6 +250,35 @@ def test_learned_weights_are_balanced_ones_times_squared_reliability(views):
     for name, weight in model.view_weights_.items():
         trust = model.trace_.ensemble["view_weights"][name]
         assert weight == pytest.approx(balanced.view_weights_[name] * trust**2)
+
+
+def test_a_reliability_that_is_given_is_not_measured_again(views, tmp_path):
+    known = view_reliability(views, 3)
+    model = LinkPLSA(3, **QUICK, view_weights=known, init="kmeans").fit(views)
+    assert model.view_reliability_ == known.weights
+    balanced = LinkPLSA(3, **QUICK, view_weights="balanced", init="kmeans").fit(views)
+    for name, weight in model.view_weights_.items():
+        assert weight == pytest.approx(balanced.view_weights_[name] * known.weights[name] ** 2)
+    model.save(tmp_path / "model.coview")
+    again = load(tmp_path / "model.coview").view_weights
+    assert again.weights == known.weights
+    np.testing.assert_array_equal(again.matrix, known.matrix)
+
+
+def test_a_reliability_weighs_the_views_of_the_ensemble(views):
+    told = replace(view_reliability(views, 3), weights=dict.fromkeys(views.names, 1.0))
+    given, equal = (
+        LinkPLSA(3, **QUICK, ensemble=0.2, view_weights=w).fit(views) for w in (told, "balanced")
+    )
+    assert_same(given, equal)
+    assert given.view_reliability_ == told.weights
+    assert equal.view_reliability_ is None
+
+
+def test_a_reliability_of_other_views_is_refused(views):
+    known = view_reliability(views.select("view_0", "view_1"), 3)
+    with pytest.raises(ValueError, match=r"view_weights names the views .* the data have"):
+        LinkPLSA(3, **QUICK, view_weights=known).fit(views)
 
 
 def test_a_view_that_has_its_name_is_refused(views):

@@ -46,23 +46,32 @@ def ensemble_share(ensemble: Any, data: Prepared, n_topics: int, from_consensus:
 
 
 def learn_from_views(
-    data: Prepared, n_topics: int, rng: np.random.Generator, *, clusters: bool, weights: bool
+    data: Prepared,
+    n_topics: int,
+    rng: np.random.Generator,
+    *,
+    clusters: bool,
+    weights: bool,
+    given: ViewReliability | None = None,
 ) -> tuple[Ensemble | None, ViewReliability | None]:
     """Return the ensemble, if its clusters are needed, and the reliability of the views.
 
-    Without `weights` the views are equal in the ensemble. Both are None where fewer than
-    two documents have counts: there is nothing to compare.
+    Without `weights` the views are equal in the ensemble; a reliability that is `given` is not
+    learned again. Both are None where fewer than two documents have counts: there is nothing to
+    compare.
     """
     has = documents_with_counts(data.matrices, data.present)
-    if has.any(axis=1).sum() < 2 or n_topics < 2 or not (clusters or weights):
-        return None, None
+    if has.any(axis=1).sum() < 2 or n_topics < 2 or not (clusters or (weights and given is None)):
+        return None, given
     filled = np.flatnonzero(has.any(axis=0))  # a view that nobody has changes nothing
     names, matrices = [data.names[v] for v in filled], [data.matrices[v] for v in filled]
     with threadpool_limits(1, "blas"):  # the number of threads must not change a bit
         if clusters:
-            equal = None if weights else np.ones(len(names))
-            made = make_ensemble(names, matrices, data.present[:, filled], n_topics, rng, equal)
-            return made, made.reliability
+            known = None if weights else np.ones(len(names))
+            if weights and given is not None:
+                known = np.array([given.weights[name] for name in names])
+            made = make_ensemble(names, matrices, data.present[:, filled], n_topics, rng, known)
+            return made, given or made.reliability
         features = [view_features(m) for m in matrices]
         return None, deal(features, has[:, filled], n_topics, rng).reliability(names)
 

@@ -212,8 +212,11 @@ def view_weights(
 ) -> dict[str, float]:
     """Return each view's weight from "learn", "balanced", numbers in their order, or a dict.
 
-    "learn" needs the reliability of the views.
+    "learn" needs the reliability of the views, which may be given instead.
     """
+    if isinstance(weights, ViewReliability):
+        _check_names(weights.weights, data)
+        weights, reliability = "learn", weights
     if isinstance(weights, str):
         check_choice("view_weights", weights, ["learn", "balanced"])
         balanced = dict(zip(data.names, _balanced(data), strict=True))
@@ -228,14 +231,18 @@ def view_weights(
                 f"({', '.join(data.names)}); give one for each view, a dict, 'learn' or 'balanced'."
             )
         weights = dict(zip(data.names, numbers, strict=True))
-    if set(weights) != set(data.names):
-        raise ValueError(
-            f"view_weights names the views {sorted(weights)}; the data have {sorted(data.names)}."
-        )
+    _check_names(weights, data)
     checked = {n: check_real(f"view_weights[{n!r}]", weights[n]) for n in data.names}
     if not any(checked.values()):
         raise ValueError("All view_weights are 0: give at least one view a positive weight.")
     return checked
+
+
+def _check_names(weights: Mapping[str, Any], data: Prepared) -> None:
+    if set(weights) != set(data.names):
+        raise ValueError(
+            f"view_weights names the views {sorted(weights)}; the data have {sorted(data.names)}."
+        )
 
 
 def _balanced(data: Prepared) -> list[float]:
