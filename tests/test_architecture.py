@@ -44,7 +44,7 @@ ALLOWED = {
     },
     "new_documents": {"em", "params", "reading", "runners", "views"},
     "scores": {"em", "new_documents", "params", "runners"},
-    "training_data": {"em", "ensemble.reliability", "params", "views"},
+    "training_data": {"em", "ensemble.reliability", "params", "progress", "views"},
     "base": {"em", "io", "new_documents", "params", "scores", "training_data", "views"},
     "held_out": {"em", "views"},
     "strength": {

@@ -21,6 +21,7 @@ from coview.em.scaling import learn_scaling
 from coview.em.seeds import prepare_seeds
 from coview.ensemble.reliability import ViewReliability
 from coview.params import check_dtype
+from coview.progress import progress_bar
 from coview.views.checks import check_topic_labels, check_training_views
 from coview.views.container import Views
 
@@ -37,6 +38,7 @@ class TrainingDataMixin:
     ensemble: Any
     scaling: str | None
     dtype: Any
+    verbose: int
     _one_view: bool
 
     def _n_slots(self, data: Prepared) -> int:
@@ -81,14 +83,15 @@ class TrainingDataMixin:
         given = self.view_weights if isinstance(self.view_weights, ViewReliability) else None
         learned = isinstance(self.view_weights, str) and self.view_weights == "learn"
         learned = (learned or given is not None) and len(data.names) > 1
-        ensemble, reliability = learn_from_views(
-            data,
-            self.n_components,
-            rng,
-            clusters=self._starts_from_ensemble(data) or self._ensemble_share(data) > 0,
-            weights=learned,
-            given=given,
-        )
+        clusters = self._starts_from_ensemble(data) or self._ensemble_share(data) > 0
+        what = "clustering in several ways" if clusters else "comparing the views"
+        shown = bool(self.verbose) and (clusters or (learned and given is None))
+        with progress_bar(f"{type(self).__name__}, ensemble", 1, shown) as advance:
+            advance(0, what)
+            ensemble, reliability = learn_from_views(
+                data, self.n_components, rng, clusters=clusters, weights=learned, given=given
+            )
+            advance(1, what)
         weights = view_weights(self.view_weights, data, reliability)
         attributes = {
             "view_weights_": weights,

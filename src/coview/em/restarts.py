@@ -159,8 +159,8 @@ class _Restarts:
     ) -> Problem:
         """Return the problem from which to run EM: the best start after a few iterations."""
         starts = self._plan.starts(rng, i)
-        for name, make in starts:
-            self._show(i, 0, f"start {name}")
+        for n, (name, make) in enumerate(starts, start=1):
+            self._show(i, 0, f"start {name}" + (f", {n} of {len(starts)}" if starts[1:] else ""))
             start = make()
             if start is None:
                 candidates.append((name, np.nan))
