@@ -9,6 +9,7 @@ from coview.em.ensemble_view import (
     ensemble_share,
     learn_from_views,
     starts_from_ensemble,
+    with_learned_share,
 )
 from coview.em.prepared import (
     Prepared,
@@ -97,7 +98,10 @@ class TrainingDataMixin:
             "view_weights_": weights,
             "view_reliability_": dict(reliability.weights) if reliability and learned else None,
         }
-        return replace(data, weights=tuple(weights.values()), ensemble=ensemble), attributes
+        data = replace(data, weights=tuple(weights.values()), ensemble=ensemble)
+        if self.ensemble == "auto" and self._ensemble_share(data) > 0:
+            data = with_learned_share(data, self.n_components, rng)
+        return data, attributes
 
     def _starts_from_ensemble(self, data: Prepared) -> bool:
         """Return whether EM begins at the consensus of an ensemble."""

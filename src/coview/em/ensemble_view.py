@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from coview.em.emissions import Topics
+from coview.em.loop import run_em
 from coview.em.prepared import ENSEMBLE_VIEW, Prepared
-from coview.em.starts import SEVERAL, start_names
+from coview.em.problem import Problem
+from coview.em.starts import SEVERAL, label_start, start_names
 from coview.em.trace import Trace
-from coview.ensemble.consensus import Ensemble, make_ensemble
+from coview.ensemble.consensus import Ensemble, make_ensemble, shared_information
 from coview.ensemble.features import view_features
 from coview.ensemble.reliability import ViewReliability, deal, documents_with_counts
 from coview.ensemble.stability import WHAT_TO_TRY, are_like_chance, stability
@@ -21,8 +24,12 @@ from coview.params import check_real
 from coview.views.checks import DataWarning
 from coview.views.density import is_dense
 
-MANY_TOPICS = 20  # so many topics of sparse views are more than clusters
-SHARE = 0.2  # of the weighted tokens of all views: what ensemble="auto" gives to its view
+MANY_TOPICS = 20  # so many topics of sparse views are more than clusters,
+QUICK_FROM = 40  # and so many need no more than a quick start
+SHARE = 0.2  # of the weighted tokens of all views: the usual share of the ensemble's view,
+SHARES = 0.05, 1.0  # the bounds of what ensemble="auto" gives to it,
+SHARE_SHARPNESS = 24  # and the power of what it depends on
+HALF_ITERATIONS = 20
 
 
 def check_ensemble(ensemble: Any) -> None:
@@ -41,8 +48,16 @@ def ensemble_share(ensemble: Any, data: Prepared, n_topics: int, from_consensus:
     if ensemble != "auto":
         return float(ensemble)
     given = data.without_ensemble_view().matrices
-    wanted = n_topics < MANY_TOPICS or any(is_dense(m) for m in given)
-    return SHARE if from_consensus and len(given) > 1 and wanted else 0.0
+    if not from_consensus or len(given) < 2 or wants_topics(data, n_topics):
+        return 0.0
+    learned = None if data.ensemble is None else data.ensemble.share
+    return SHARE if learned is None else learned
+
+
+def wants_topics(data: Prepared, n_topics: int) -> bool:
+    """Return whether topics are wanted for their words rather than as clusters of documents."""
+    dense = any(is_dense(m) for m in data.without_ensemble_view().matrices)
+    return n_topics >= MANY_TOPICS and not dense
 
 
 def learn_from_views(
@@ -70,10 +85,59 @@ def learn_from_views(
             known = None if weights else np.ones(len(names))
             if weights and given is not None:
                 known = np.array([given.weights[name] for name in names])
-            made = make_ensemble(names, matrices, data.present[:, filled], n_topics, rng, known)
+            topics = n_topics >= QUICK_FROM and wants_topics(data, n_topics)
+            present = data.present[:, filled]
+            made = make_ensemble(names, matrices, present, n_topics, rng, known, topics)
             return made, given or made.reliability
         features = [view_features(m) for m in matrices]
         return None, deal(features, has[:, filled], n_topics, rng).reliability(names)
+
+
+def with_learned_share(data: Prepared, n_topics: int, rng: np.random.Generator) -> Prepared:
+    """Return the data with the share that the ensemble's view should have.
+
+    EM leaves the consensus from which it begins. If its clusters of one half of the features tell
+    more of those of the other half than the consensus does, it should be free; if less, be held:
+
+        share = .2 (what the consensus tells / what EM tells)^24, from .05 to 1.
+    """
+    ensemble = data.ensemble
+    if ensemble is None or ensemble.halves is None:
+        return data
+    halves, told = ensemble.halves, np.zeros(2)
+    with threadpool_limits(1, "blas"):
+        for split, columns in enumerate(halves.columns):
+            starts = [halves.consensus(split, half, n_topics, rng) for half in (0, 1)]
+            pairs = zip(columns, starts, strict=True)
+            ends = [_topics_of_half(data, kept, start, n_topics) for kept, start in pairs]
+            told += shared_information(*starts), shared_information(*ends)
+    if not (told > 0).all():
+        return data
+    share = float(np.clip(SHARE * (told[0] / told[1]) ** SHARE_SHARPNESS, *SHARES))
+    return replace(data, ensemble=replace(ensemble, share=share))
+
+
+def _topics_of_half(
+    data: Prepared, columns: Sequence[np.ndarray], labels: np.ndarray, n_topics: int
+) -> np.ndarray:
+    """Return the largest topic of the documents of the sample, by some features of each view.
+
+    All views share the mixture of a document, whatever the model: it is EM of `LinkPLSA`.
+    """
+    assert data.ensemble is not None
+    assert data.ensemble.halves is not None
+    docs, names = data.ensemble.halves.docs, data.ensemble.reliability.names
+    views = [data.names.index(name) for name in names]
+    half = Prepared(
+        names,
+        tuple(data.matrices[v][docs][:, kept] for v, kept in zip(views, columns, strict=True)),
+        data.present[docs][:, views],
+        tuple(data.weights[v] for v in views),
+    ).cut(columns=True)
+    start = label_start("half", labels, n_topics, half)
+    emissions = [Topics.from_rows(p, half.dtype) for p in start.p_w_z]
+    problem = Problem.of(half, emissions, (start.theta,), (0,) * len(names))
+    return run_em(problem, map, max_iter=HALF_ITERATIONS).problem.mixtures[0].argmax(axis=1)
 
 
 def starts_from_ensemble(init: Any, data: Prepared, n_topics: int) -> bool:
