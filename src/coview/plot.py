@@ -10,7 +10,6 @@ the colors are those of Okabe and Ito, which color-blind readers can tell apart.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 from coview.compare.aggregate import Line, lines_of
 from coview.compare.metric_info import check_clustering_metric, metric_info
 from coview.compare.results import Results
+from coview.display import Display, whole_numbers
 from coview.extras import need
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -31,27 +31,6 @@ MARGIN = 0.045  # space beside the first and last point, as a share of the data'
 TICK_DISTANCE = 0.085  # least distance between two ticks, as a share of the axes
 PER_CENT = " in %"
 INK, GRAY, FAINT = "#222222", "#777777", "#d9d9d9"
-
-
-class Display:
-    """Base class of the displays."""
-
-    figure_: Any
-
-    def save(self, path: str | os.PathLike[str], *, dpi: int = 150) -> None:
-        """Save the figure as PNG, SVG or PDF; the same plot gives the same bytes."""
-        mpl = need("matplotlib", "plot")
-        suffix = os.path.splitext(path)[1].lower()
-        dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-        with mpl.rc_context({"svg.hashsalt": "coview", "svg.fonttype": "none"}):
-            self.figure_.savefig(
-                path,
-                dpi=dpi,
-                bbox_inches="tight",
-                facecolor="white",
-                metadata=dates.get(suffix, {"Software": None}),
-                **({"pil_kwargs": {"optimize": True}} if suffix == ".png" else {}),
-            )
 
 
 @dataclass
@@ -263,6 +242,7 @@ class ConvergenceDisplay(Display):
             if title.endswith(PER_CENT):
                 _stop_at_100(ax)
         self.axes_[-1].set_xlabel("iteration")
+        whole_numbers(self.axes_[-1])
         self.figure_.align_ylabels(list(self.axes_))
         return self
 
@@ -393,6 +373,8 @@ def _set_ticks(ax: Any, places: np.ndarray) -> None:
     if len(places) < 2 or np.diff(shown).min() >= distance:
         ax.set_xticks(places, [f"{place:,g}" for place in places])
         ax.set_xticks([], minor=True)
+    elif ax.get_xscale() == "linear" and (places == np.round(places)).all():
+        whole_numbers(ax)
 
 
 # -- guide and names -------------------------------------------------------------------------------

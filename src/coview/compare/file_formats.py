@@ -43,6 +43,7 @@ from typing import Any
 from coview.compare.metric_info import current_name
 from coview.compare.plan import Data, Entry, Plan, as_json
 from coview.compare.results import Results, Run
+from coview.outputs import check_output, explained
 from coview.store import replacing
 
 _LINE_START = b'{"key":"'  # of every record in a journal
@@ -188,7 +189,7 @@ class Journal:
         self.path = None if path is None else Path(path)
         self._records: dict[str, dict[str, Any]] = {}
         if self.path is not None:
-            _check_folder(self.path)
+            check_output(self.path)
             self._records = read_records(self.path)
             _drop_incomplete_line(self.path)
 
@@ -212,7 +213,7 @@ class Journal:
         if self.path is None:
             return
         line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
-        with self.path.open("ab") as file:
+        with explained(self.path), self.path.open("ab") as file:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
@@ -252,13 +253,6 @@ def _checked(record: Any) -> dict[str, Any]:
             for part, values in record["values"].items()
         }
     return record
-
-
-def _check_folder(path: Path) -> None:
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give the name of a file for the results.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} to.")
 
 
 def _drop_incomplete_line(path: Path) -> None:

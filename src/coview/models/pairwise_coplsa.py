@@ -70,8 +70,8 @@ class PairwiseCoPLSA(PenalizedModel):
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": 1.0 times the weighted tokens of all documents multiplies the mean of (S_v - S_u)^2
         over all pairs, so neither the scale of the counts nor the number of documents or of sampled
-        pairs matters; "absolute": the paper's lambda, the weight of each sampled pair (its 0.07 goes
-        with `pair_fraction=0.05`). There, more pairs are a stronger agreement.
+        pairs matters; "absolute": the paper's lambda, the weight of each sampled pair (0.07 there,
+        with `pair_fraction=0.05`), so that more pairs are a stronger agreement.
     bandwidth : float, default=1.0
         sigma of the similarity; |p - q|^2 is at most 2.
     n_pairs : int or None, default=None
