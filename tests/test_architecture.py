@@ -31,8 +31,8 @@ ALLOWED = {
     "runners": set(),
     "ensemble": {"em.scaling", "extras", "graphs", "kernels", "params", "views", "wording"},
     "em": {
-        *("ensemble", "graphs", "kernels", "memory", "params", "progress", "runners", "store"),
-        *("views", "wording"),
+        *("ensemble", "graphs", "kernels", "memory", "outputs", "params", "progress", "runners"),
+        *("store", "views", "wording"),
     },
     "new_documents": {"em", "params", "reading", "runners", "views"},
     "scores": {"em", "new_documents", "params", "runners"},

@@ -310,7 +310,9 @@ class BaseViewsModel(
             views = self._training_views(X)
             guess = check_guess(guess, guess_strength, views.n_docs, self.n_components)
             fingerprint = partial(fit_fingerprint, self, views, labels, guess)
-            writer = checkpoint_writer(checkpoint, self.random_state, fingerprint)
+            writer = checkpoint_writer(
+                checkpoint, self.random_state, fingerprint, type(self).__name__
+            )
             own, *seeds = np.random.SeedSequence(writer.seed).spawn(1 + self.n_init)
             data, learned = self._prepare_training(views, labels, np.random.default_rng(own))
             data = data.with_ensemble_view(self._ensemble_share(data)).cut(columns=True)

@@ -83,10 +83,12 @@ def check_output_folder(path: str | os.PathLike[str]) -> None:
     above = Path(os.path.realpath(path)).parent
     while not above.exists() and above != above.parent:
         above = above.parent
-    with explained(Path(path)):
+    try:
         if not above.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(above))
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         _try_to_write(above / "folder")
+    except OSError as error:
+        raise _explained(error, Path(path)) from error
 
 
 def _try_to_write(target: Path) -> None:

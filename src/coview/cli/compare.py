@@ -11,9 +11,9 @@ import typer
 
 from coview.cli import options
 from coview.cli.fit import sigterm_as_interrupt
-from coview.cli.inputs import ALL_DATA_OPTIONS, DataSource, check_not_input, data_options
+from coview.cli.inputs import ALL_DATA_OPTIONS, DataSource, data_options
 from coview.cli.options import UsageError, refuse_options
-from coview.cli.output import note, print_json
+from coview.cli.output import check_output, note, print_json
 from coview.cli.topics import compare_topics, parse_numbers
 from coview.models import MODEL_NAMES, ONE_VIEW
 from coview.wording import plural
@@ -165,8 +165,8 @@ def compare(
     _check_options(context, source.data, task)
     numbers = _parse_topics(topics, task)
     source.check_label_options()
-    check_not_input(output, *source.files)
-    check_not_input(plot, *source.files, output)
+    check_output(output, *source.files)
+    check_output(plot, *source.files, output)
     metrics = metric or []
     views: dict[str, Views] = {}
     if _is_plan(source.data):
@@ -328,7 +328,7 @@ def _run(
     from coview.compare import run
     from coview.compare.runner import finished_cells
 
-    journal = _journal(output, resume, fresh)
+    journal = _journal(output, resume, fresh, quiet)
     show = not quiet and sys.stderr.isatty()
     with sigterm_as_interrupt():
         try:
@@ -343,7 +343,7 @@ def _run(
             raise
 
 
-def _journal(output: Path | None, resume: bool, fresh: bool) -> Path | None:
+def _journal(output: Path | None, resume: bool, fresh: bool, quiet: bool) -> Path | None:
     """Return the file of finished runs, or None without an output."""
     if output is None:
         if resume or fresh:
@@ -359,6 +359,8 @@ def _journal(output: Path | None, resume: bool, fresh: bool) -> Path | None:
             f"{journal} holds runs of an earlier comparison. Continue it with --resume, or discard "
             "it with --fresh."
         )
+    elif resume and not journal.exists() and not quiet:
+        note(f"There are no finished runs in {journal}: starting from the beginning.")
     return journal
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coview.cli.inputs import check_not_input
 from coview.cli.options import UsageError
 
 if TYPE_CHECKING:
@@ -71,6 +72,42 @@ def cell(value: Any, width: int = 200) -> str:
 
 # -- files -----------------------------------------------------------------------------------------
 
+
+def check_output(output: Path | None, *inputs: Path | None) -> None:
+    """Refuse an output that is an input or cannot be written, before the data are read."""
+    from coview.outputs import check_output as check_place
+
+    if output is None:
+        return
+    check_not_input(output, *inputs)
+    try:
+        check_place(output)
+    except (IsADirectoryError, FileNotFoundError) as error:
+        if error.errno is None:  # the name is wrong; with a number, the place is
+            raise UsageError(str(error)) from error
+        raise
+
+
+def check_table_output(output: Path | None, *inputs: Path | None) -> None:
+    """Refuse, besides, a format that `write_rows` does not write."""
+    from coview.extras import need
+
+    if output is None:
+        return
+    _check_suffix(output)
+    check_output(output, *inputs)
+    if output.suffix.lower() == ".parquet":
+        need("pyarrow", "parquet")
+
+
+def _check_suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in _WRITERS:
+        known = ", ".join(_WRITERS)
+        raise UsageError(f"The suffix of {path.name} must be one of {known}.")
+    return suffix
+
+
 # prefixes that a spreadsheet takes for the beginning of a formula
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -95,10 +132,7 @@ def write_rows(
     """
     from coview.store import replacing
 
-    suffix = path.suffix.lower()
-    if suffix not in _WRITERS:
-        known = ", ".join(_WRITERS)
-        raise UsageError(f"The suffix of {path.name} must be one of {known}.")
+    suffix = _check_suffix(path)
     if suffix in (".csv", ".tsv") and not raw:
         columns = [escape_formula(name) for name in columns]
         rows = ([escape_formula(value) for value in row] for row in rows)
