@@ -20,6 +20,7 @@ from coview.compare.aggregate import Line, lines_of
 from coview.compare.metric_info import check_clustering_metric, metric_info
 from coview.compare.results import Results
 from coview.display import Display, whole_numbers
+from coview.escaping import for_plot
 from coview.extras import need
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -66,7 +67,7 @@ class LinesDisplay(Display):
             _stop_at_100(self.ax_)
         end = _draw_guide(self.ax_, self.lines.values()) if self.guide else None
         _name_lines(self.ax_, self.lines, end)
-        self.ax_.set_xlabel(self.x_title)
+        self.ax_.set_xlabel(for_plot(self.x_title))
         self.ax_.set_ylabel(self.y_title)
         return self
 
@@ -392,7 +393,7 @@ def _draw_guide(ax: Any, lines: Collection[Line]) -> float:
 def _name_lines(ax: Any, lines: Mapping[str, Line], guide: float | None = None) -> None:
     """Write the names beside the ends of the lines, moved apart where they would overlap."""
     ax.figure.canvas.draw()  # fixes the limits, which the transform below depends on
-    names = [f"{name} †" if line.oracle else name for name, line in lines.items()]
+    names = [for_plot(name) + " †" * line.oracle for name, line in lines.items()]
     ends = [line.mean[-1] for line in lines.values()]
     colors = [_look(number)[0] for number in range(len(names))]
     if guide is not None:

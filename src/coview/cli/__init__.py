@@ -115,7 +115,7 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Print a warning without its place in the code."""
-    note(f"Warning: {_printable(str(message))}")
+    note(f"Warning: {message}")
 
 
 def _error_message(error: Exception) -> str:
@@ -127,11 +127,4 @@ def _error_message(error: Exception) -> str:
         text = f"standard output, or a cache of compiled code, could not be used: {error.strerror}."
     known = isinstance(error, EXPECTED_ERRORS)
     advice = "" if known else " (a bug in coview: run again with --debug and report it)"
-    return f"{_printable(text)}{advice}"
-
-
-def _printable(text: str) -> str:
-    """Escape control characters, which names from the data may contain; keep line breaks."""
-    from coview.wording import printable
-
-    return "\n".join(printable(line, width=10_000) for line in text.split("\n"))
+    return f"{text}{advice}"

@@ -15,6 +15,7 @@ from coview.cli.inputs import ALL_DATA_OPTIONS, DataSource, data_options
 from coview.cli.options import UsageError, refuse_options
 from coview.cli.output import check_output, note, print_json
 from coview.cli.topics import compare_topics, parse_numbers
+from coview.escaping import for_markdown, one_line
 from coview.models import MODEL_NAMES, ONE_VIEW
 from coview.wording import plural
 
@@ -405,8 +406,9 @@ def _table_metrics(results: Results, plan: Plan, wanted: Sequence[str]) -> list[
 
 
 def _heading(title: str, format: TableFormat) -> str:
-    headings = {TableFormat.md: f"### {title}\n\n", TableFormat.latex: f"% {title}\n"}
-    return headings.get(format, f"{title}\n\n")
+    shown = one_line(title)
+    headings = {TableFormat.md: f"### {for_markdown(title)}\n\n", TableFormat.latex: f"% {shown}\n"}
+    return headings.get(format, f"{shown}\n\n")
 
 
 # -- plot ------------------------------------------------------------------------------------------

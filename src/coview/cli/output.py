@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from coview.cli.inputs import check_not_input
 from coview.cli.options import UsageError
+from coview.escaping import for_json, for_spreadsheet, for_terminal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,13 +23,13 @@ Row = Sequence[Any]
 
 
 def note(text: str) -> None:
-    """Print a message that is not a result to standard error."""
-    print(text, file=sys.stderr)
+    """Print a message that is not a result to standard error; whatever it quotes is escaped."""
+    print(for_terminal(text), file=sys.stderr)
 
 
 def print_json(value: Any) -> None:
     """Print a value as JSON to standard output."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    print(for_json(value, indent=2))
 
 
 def console() -> Console:
@@ -108,34 +109,19 @@ def _check_suffix(path: Path) -> str:
     return suffix
 
 
-# prefixes that a spreadsheet takes for the beginning of a formula
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-def escape_formula(value: Any) -> Any:
-    """Put an apostrophe before a text that a spreadsheet would run as a formula.
-
-    >>> [escape_formula(v) for v in ("=1+1", "plain", -3.5)]
-    ["'=1+1", 'plain', -3.5]
-    """
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return "'" + value
-    return value
-
-
 def write_rows(
     columns: Sequence[str], rows: Iterable[Row], path: Path, *, raw: bool = False
 ) -> None:
     """Write rows in the format of the file's suffix: .csv, .tsv, .json, .jsonl or .parquet.
 
-    In CSV and TSV files texts that look like formulas are escaped unless `raw`.
+    In CSV and TSV files control codes and texts that look like formulas are escaped unless `raw`.
     """
     from coview.store import replacing
 
     suffix = _check_suffix(path)
     if suffix in (".csv", ".tsv") and not raw:
-        columns = [escape_formula(name) for name in columns]
-        rows = ([escape_formula(value) for value in row] for row in rows)
+        columns = [for_spreadsheet(name) for name in columns]
+        rows = ([for_spreadsheet(value) for value in row] for row in rows)
     with replacing(path) as beside:
         _WRITERS[suffix](columns, rows, beside)
 

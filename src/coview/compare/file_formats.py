@@ -43,6 +43,7 @@ from typing import Any
 from coview.compare.metric_info import current_name
 from coview.compare.plan import Data, Entry, Plan, as_json
 from coview.compare.results import Results, Run
+from coview.escaping import for_spreadsheet, from_spreadsheet
 from coview.outputs import check_output, explained
 from coview.store import replacing
 
@@ -51,6 +52,7 @@ CSV_COLUMNS = (
     *("dataset", "label", "model", "params", "seed", "rate", "part", "metric", "value"),
     *("seconds", "iterations", "documents", "oracle", "settings", "versions", "error"),
 )
+_TEXTS = ("dataset", "label", "model", "part", "error")
 DIGITS = 9  # significant digits in CSV files: more than any table shows, without noisy last bits
 
 
@@ -281,11 +283,16 @@ def write_csv(
     columns = [name for name in CSV_COLUMNS if times or name != "seconds"]
     wanted = list(metrics if metrics is not None else results.metrics)
     rows = [row for run in results.runs for row in _rows(run, wanted)]
-    lines = sorted(([row[name] for name in columns] for row in rows), key=_order)
+    lines = sorted(([_cell(row, name) for name in columns] for row in rows), key=_order)
     with replacing(path) as beside, beside.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(lines)
+
+
+def _cell(row: dict[str, str], name: str) -> str:
+    # a spreadsheet may read texts of users as formulas; a negative number is none
+    return for_spreadsheet(row[name]) if name in _TEXTS else row[name]
 
 
 def _order(row: list[str]) -> list[tuple[float, str]]:
@@ -344,7 +351,7 @@ def read_csv(path: str | os.PathLike[str]) -> tuple[Run, ...]:
         found: dict[tuple, dict[str, Any]] = {}
         for row in reader:
             try:
-                _add(found, row)
+                _add(found, row | {n: from_spreadsheet(row[n]) for n in _TEXTS})
             except (ValueError, TypeError) as error:
                 raise ValueError(
                     f"Line {reader.line_num} of {path} is damaged: {error}."
