@@ -40,7 +40,10 @@ ALLOWED = {
     "new_documents": {"em", "params", "reading", "runners", "views"},
     "scores": {"em", "new_documents", "params", "runners"},
     "training_data": {"em", "params", "views"},
-    "base": {"em", "io", "new_documents", "params", "scores", "training_data", "views"},
+    "topic_terms": {"report"},
+    "base": {
+        *("em", "io", "new_documents", "params", "scores", "topic_terms", "training_data", "views"),
+    },
     "held_out": {"em", "views"},
     "strength": {
         *("compare.aggregate", "em", "graphs", "held_out", "params", "plot", "progress", "views"),
@@ -49,7 +52,9 @@ ALLOWED = {
         *("base", "em", "graphs", "new_documents", "params", "runners", "strength", "views"),
         "wording",
     },
-    "classifier": {"em", "io", "label_guess", "new_documents", "params", "views"},
+    "classifier": {
+        *("em", "io", "label_guess", "new_documents", "params", "topic_terms", "views"),
+    },
     "label_guess": {"ensemble", "views"},
     "automatic": {
         *("classifier", "ensemble", "models", "params", "selection", "views", "wording"),
@@ -60,7 +65,7 @@ ALLOWED = {
     },
     # what shows and judges it
     "metrics": {"params"},
-    "report": {"models"},
+    "report": {"models", "params"},
     "guidance": {"classifier", "models", "params", "report", "views", "wording"},
     "retrieval": {
         *("kernels", "metrics", "models", "params", "reading", "report", "runners", "store"),

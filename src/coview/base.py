@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from coview.em.checkpoint import Checkpoint, checkpoint_writer
@@ -46,6 +46,7 @@ from coview.params import (
     complete_docstring,
 )
 from coview.scores import ScoresMixin
+from coview.topic_terms import TopicsMixin
 from coview.training_data import TrainingDataMixin
 from coview.views.container import Views
 
@@ -57,7 +58,7 @@ class BaseViewsModel(
     ScoresMixin,
     NewDocumentsMixin,
     CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
+    TopicsMixin,
     BaseEstimator,
 ):
     """Base class of all models: input, starts, restarts, fitted attributes and labels.

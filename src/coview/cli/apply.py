@@ -84,9 +84,11 @@ def transform(
         check_output(output, model, *source.files)
         _write_mudata(model, source, output)
         return
+    from coview.topic_terms import topic_columns
+
     check_table_output(output, model, *source.files)
     fitted, ids, mixtures, *_ = _applied(model, source)
-    names = fitted.classes_ if _is_classifier(fitted) else range(mixtures.shape[1])
+    names = fitted.classes_ if _is_classifier(fitted) else topic_columns(mixtures.shape[1])
     columns = ["document", *map(str, names)]
     rows = [[name, *map(float, shares)] for name, shares in zip(ids, mixtures, strict=True)]
     show_or_write(columns, rows, as_json=json, output=output, raw=raw, max_shown=MAX_SHOWN)
