@@ -16,7 +16,8 @@
     grid = {strength = [5000, 15000]}
     none = ["scaling"]              # parameters that are None, for which TOML has no value
 
-Keys are those of `Plan`, `Data` and `Entry`. Data sets and models without parameters can be given
+Keys are those of `Plan`, `Data` and `Entry`, and explained in docs/plans.md; `coview compare
+--example-plan` writes a plan with all of them. Data sets and models without parameters can be given
 by name alone: ``models = ["link", "spectral"]``.
 
 A **journal** has one line of JSON for each finished cell, appended when it finishes. A line is
@@ -36,12 +37,12 @@ import math
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, asdict, fields
+from dataclasses import MISSING, asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 from coview.compare.metric_info import current_name
-from coview.compare.plan import Data, Entry, Plan, as_json
+from coview.compare.plan import Data, Entry, Plan, as_json, check_keys
 from coview.compare.results import Results, Run
 from coview.escaping import for_spreadsheet, from_spreadsheet
 from coview.outputs import check_output, explained
@@ -74,27 +75,32 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
             content = tomllib.load(file)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not a TOML file: {error}.") from error
-    known = [field.name for field in fields(Plan)]
-    unknown = [name for name in content if name not in known]
-    if unknown:
-        raise ValueError(
-            f"{path} has {', '.join(unknown)}, which a plan does not know. It knows "
-            f"{', '.join(known)}."
-        )
     lacking = [name for name in ("datasets", "models") if not content.get(name)]
     if lacking:
         raise ValueError(f"{path} has no {' and no '.join(lacking)}: give at least one of each.")
-    content["models"] = [_with_none(entry) for entry in content["models"]]
     try:
-        return Plan(**content)
+        check_keys(content, [field.name for field in fields(Plan)], "A plan")
+        content["models"] = [_with_none(entry) for entry in content["models"]]
+        plan = Plan(**content)
+        return replace(plan, datasets=[_found(data, Path(path).parent) for data in plan.datasets])
     except (TypeError, ValueError) as error:
         raise ValueError(f"In {path}: {error}") from error
+
+
+def _found(data: Data, folder: Path) -> Data:
+    """Return a data set that lies beside the plan with its path from here."""
+    beside = folder / data.name
+    if Path(data.name).exists() or not beside.exists():
+        return data
+    return replace(data, name=str(beside))
 
 
 def _with_none(entry: Any) -> Any:
     """Return a model's table with the parameters listed under "none" set to None."""
     if not isinstance(entry, Mapping) or "none" not in entry:
         return entry
+    if isinstance(entry["none"], str) or not isinstance(entry.get("params", {}), Mapping):
+        raise ValueError(f"none must be a list of names of parameters; got {entry['none']!r}.")
     others = {name: value for name, value in entry.items() if name != "none"}
     return {**others, "params": {**entry.get("params", {}), **dict.fromkeys(entry["none"])}}
 
