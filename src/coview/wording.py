@@ -48,7 +48,7 @@ def suggestion(name: object, known: Iterable[object]) -> str:
 
     Examples
     --------
-    >>> suggestion("strenght", ["tol", "strength"])
+    >>> suggestion("strngth", ["tol", "strength"])
     " Did you mean 'strength'?"
     >>> suggestion("x", ["tol", "strength"])
     ''

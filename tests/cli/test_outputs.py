@@ -39,6 +39,7 @@ def writing_commands(folder, output):
     yield "search", "nowhere.coview", "moon", "--index", f"{output}.idx"
     yield "compare", NO_SUCH_DATA, "-o", f"{output}.csv"
     yield "compare", NO_SUCH_DATA, "--plot", f"{output}.png"
+    yield "demo", "--save", f"{output}.coview"
     yield "convert", NO_SUCH_DATA, "--text", "en", "-o", f"{output}/views"
 
 
@@ -55,6 +56,12 @@ def test_a_folder_that_is_not_there_is_noticed_before_the_data_are_read(folder):
     for args in writing_commands(folder, folder / "no" / "results"):
         if args[0] != "convert":  # which makes folders
             assert "There is no folder" in failing(2, *args), args
+
+
+def test_a_folder_that_is_not_empty_is_noticed_before_the_data_are_read(folder):
+    said = failing(2, "convert", NO_SUCH_DATA, "--text", "en", "-o", folder)
+    assert "is not empty" in said
+    assert "--overwrite" in said
 
 
 def test_a_format_that_cannot_be_written_is_noticed_before_the_data_are_read(folder):

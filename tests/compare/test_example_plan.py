@@ -125,12 +125,12 @@ def test_a_changed_table_is_run_again(folder):
         ('name = "kmeans"', 'name = "nb"', "cannot do the task 'cluster'"),
         (
             'name = "kmeans"',
-            'name = "ltm"\nconcat = true\nparams = {strenght = 2.0}',
-            "ltm has no parameter 'strenght'. Did you mean 'strength'?",
+            'name = "ltm"\nconcat = true\nparams = {strngth = 2.0}',
+            "ltm has no parameter 'strngth'. Did you mean 'strength'?",
         ),
         (
             'name = "kmeans"',
-            'name = "mggm"\ngrid = {strenght = [2.0]}',
+            'name = "mggm"\ngrid = {strngth = [2.0]}',
             "In grid of the model 'mggm'",
         ),
         ('name = "kmeans"', 'name = "mggm"\ngrid = {strength = 2.0}', "must be a list of values"),

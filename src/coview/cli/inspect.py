@@ -216,6 +216,8 @@ def convert(
     """
     if output is None:
         raise UsageError("Give the folder to write to: -o FOLDER.")
+    if output.is_dir() and any(output.iterdir()) and not overwrite:
+        raise UsageError(f"{output} is not empty: give another folder, or --overwrite.")
     check_output_folder(output)
     views = source.views()
     views.save(output, overwrite=overwrite)
