@@ -54,7 +54,9 @@ def write_folder(folder: str | os.PathLike[str], contents: Contents, overwrite: 
     _check_view_files(contents.matrices)
     restore_folder(target)
     _check_target(target, overwrite)
-    with temporary_folder(target) as new:
+    with temporary_folder(target) as beside:
+        new = beside / "new"
+        new.mkdir()
         _write_files(new, contents)
         replace_folder(new, target)
 
