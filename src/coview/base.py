@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from coview.em.checkpoint import Checkpoint, checkpoint_writer
@@ -46,6 +46,7 @@ from coview.params import (
     complete_docstring,
 )
 from coview.scores import ScoresMixin
+from coview.topic_terms import TopicsMixin
 from coview.training_data import TrainingDataMixin
 from coview.views.container import Views
 
@@ -57,7 +58,7 @@ class BaseViewsModel(
     ScoresMixin,
     NewDocumentsMixin,
     CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
+    TopicsMixin,
     BaseEstimator,
 ):
     """Base class of all models: input, starts, restarts, fitted attributes and labels.
@@ -312,7 +313,9 @@ class BaseViewsModel(
             views = self._training_views(X)
             guess = check_guess(guess, guess_strength, views.n_docs, self.n_components)
             fingerprint = partial(fit_fingerprint, self, views, labels, guess)
-            writer = checkpoint_writer(checkpoint, self.random_state, fingerprint)
+            writer = checkpoint_writer(
+                checkpoint, self.random_state, fingerprint, type(self).__name__
+            )
             own, *seeds = np.random.SeedSequence(writer.seed).spawn(1 + self.n_init)
             data, learned = self._prepare_training(views, labels, np.random.default_rng(own))
             data = data.with_ensemble_view(self._ensemble_share(data)).cut(columns=True)

@@ -47,6 +47,7 @@ _OLD_NAMES |= {"unlabelled": "unlabeled"}
 _LATER_NAMES = ("topic_stability_", "doc_confidence_")  # None in files written before they existed
 _NUMBERS = "biuf"  # kinds of NumPy types that are written as tensors
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
+_OF_THE_RUN = ("n_jobs", "verbose")  # parameters that do not change a fit, hence not its file
 _PRIVATE = ("_n_features_out",)  # fitted attributes in spite of their names
 _RECORDS: dict[str, type] = {
     "trace": Trace,
@@ -74,7 +75,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Parameters that are not plain data (a graph, a random generator, a model given as `init`) are
     left out, with a warning: the loaded model has their default values, and predicts the same.
     A recipe that holds code, such as a user's own function, is left out too: the loaded model
-    cannot read raw documents of that view.
+    cannot read raw documents of that view. `n_jobs` and `verbose` are not written, so the same fit
+    gives the same bytes whatever they were.
 
     Parameters
     ----------
@@ -236,8 +238,7 @@ class _Packer:
             packed["recipes_"] = self._named(kept)
         if voters is not None:
             packed["voters_"] = self._named(voters)
-        # whether a progress bar was shown is not part of the model
-        given = {n: v for n, v in model.get_params(deep=False).items() if n != "verbose"}
+        given = {n: v for n, v in model.get_params(deep=False).items() if n not in _OF_THE_RUN}
         params = self._plain(given, "Parameters")
         name = type(model).__name__
         return {"$": "model", "class": name, "params": params, "attributes": packed}

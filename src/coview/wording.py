@@ -43,6 +43,22 @@ def listing(names: Iterable[object], most: int = 5) -> str:
     return text if len(names) <= most else f"{text}, ... ({len(names):,} in all)"
 
 
+def suggestion(name: object, known: Iterable[object]) -> str:
+    """Return the known name that was likely meant, as a sentence with a space in front, or "".
+
+    Examples
+    --------
+    >>> suggestion("strngth", ["tol", "strength"])
+    " Did you mean 'strength'?"
+    >>> suggestion("x", ["tol", "strength"])
+    ''
+    """
+    from difflib import get_close_matches
+
+    close = get_close_matches(str(name), [str(one) for one in known], n=1)
+    return f" Did you mean {quoted(close[0])}?" if close else ""
+
+
 def plural(count: int, noun: str) -> str:
     """Return a number with its noun: ``1 view``, ``1,200 documents``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

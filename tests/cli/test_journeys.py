@@ -71,6 +71,7 @@ def test_a_table_of_texts_in_two_languages_with_empty_cells(tmp_path):
     assert [row["document"] for row in written] == ["x", "y"]
     assert written[0]["topic"] != written[1]["topic"]
     mixtures = json.loads(working("transform", model, new, "--id", "id", "--json"))
+    assert list(mixtures[0])[:2] == ["document", "topic_0"]
     assert np.isclose(sum(v for k, v in mixtures[0].items() if k != "document"), 1, atol=1e-5)
 
 
@@ -124,6 +125,7 @@ def test_a_folder_of_pictures_with_captions(tmp_path):
     assert one["topic"] == np.bincount(fitted.labels_[discs]).argmax() != two["topic"]
     found = found_by(model, "--view", "caption", "--in", "image", "chess tiles", "--top", 5)
     assert all(name.startswith("squares") for name in found)
+    assert all((folder / name).is_file() for name in found)  # a hit is shown by its path
 
 
 def test_a_multi_omics_file_with_cells_missing_a_modality(tmp_path):

@@ -4,6 +4,7 @@ Exit codes: 0 success; 1 a problem with the data, a file or an optional package;
 130 interrupted with Ctrl-C.
 """
 
+import os
 import sys
 import warnings
 from typing import TextIO
@@ -67,6 +68,13 @@ def _root(
 
 def main() -> None:
     """Run the `coview` command with the arguments of the process."""
+    try:
+        _run()
+    finally:
+        _flush_results()
+
+
+def _run() -> None:
     arguments = sys.argv[1:]
     debug = "--debug" in arguments
     if debug:  # it is often appended to the command that failed
@@ -86,6 +94,18 @@ def main() -> None:
         sys.exit(2 if isinstance(error, UsageError) else 1)
 
 
+def _flush_results() -> None:
+    """Write what was printed; where that is impossible, such as on a full disk, say so."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # nothing else can be written there, also not by Python when it ends
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        if not isinstance(error, BrokenPipeError):  # somebody has read enough
+            note(f"Error: {_error_message(error)}")
+            sys.exit(1)
+
+
 def _show_warning(
     message: Warning | str,
     category: type[Warning],
@@ -95,20 +115,16 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Print a warning without its place in the code."""
-    note(f"Warning: {_printable(str(message))}")
+    note(f"Warning: {message}")
 
 
 def _error_message(error: Exception) -> str:
     text = str(error) or type(error).__name__
     if isinstance(error, KeyError):  # its str() is quoted
         text = str(error.args[0]) if error.args else text
+    if isinstance(error, OSError) and error.strerror and error.filename is None:
+        # of files coview says more (`coview.outputs`)
+        text = f"standard output, or a cache of compiled code, could not be used: {error.strerror}."
     known = isinstance(error, EXPECTED_ERRORS)
     advice = "" if known else " (a bug in coview: run again with --debug and report it)"
-    return f"{_printable(text)}{advice}"
-
-
-def _printable(text: str) -> str:
-    """Escape control characters, which names from the data may contain; keep line breaks."""
-    from coview.wording import printable
-
-    return "\n".join(printable(line, width=10_000) for line in text.split("\n"))
+    return f"{text}{advice}"

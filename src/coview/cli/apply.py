@@ -11,10 +11,9 @@ from coview.cli import options
 from coview.cli.inputs import (
     NEW_DOCUMENT_OPTIONS,
     DataSource,
-    check_not_input,
     data_options,
 )
-from coview.cli.output import note, print_json, show_or_write
+from coview.cli.output import check_output, check_table_output, note, print_json, show_or_write
 from coview.models import topic_model
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def predict(
     """
     from coview.report import topic_names
 
-    check_not_input(output, model, *source.files)
+    check_table_output(output, model, *source.files)
     fitted, ids, mixtures, labels, known = _applied(model, source)
     what = "class" if _is_classifier(fitted) else "topic"
     rows: list[list[Any]] = [
@@ -81,12 +80,15 @@ def transform(
 
     Example: coview transform news.coview new.csv --id id -o mixtures.parquet
     """
-    check_not_input(output, model, *source.files)
     if output is not None and output.suffix.lower() == ".h5mu":
+        check_output(output, model, *source.files)
         _write_mudata(model, source, output)
         return
+    from coview.topic_terms import topic_columns
+
+    check_table_output(output, model, *source.files)
     fitted, ids, mixtures, *_ = _applied(model, source)
-    names = fitted.classes_ if _is_classifier(fitted) else range(mixtures.shape[1])
+    names = fitted.classes_ if _is_classifier(fitted) else topic_columns(mixtures.shape[1])
     columns = ["document", *map(str, names)]
     rows = [[name, *map(float, shares)] for name, shares in zip(ids, mixtures, strict=True)]
     show_or_write(columns, rows, as_json=json, output=output, raw=raw, max_shown=MAX_SHOWN)
@@ -173,7 +175,7 @@ def evaluate(
     from coview.io import load
 
     source.check_label_options()
-    check_not_input(output, model, *source.files)
+    check_table_output(output, model, *source.files)
     fitted = load(model)
     views, truth = all_documents(source, topic_model(fitted))
     found = evaluate_model(fitted, views, truth, top=top)

@@ -10,8 +10,17 @@ import typer
 from coview.cli import options
 from coview.cli.inputs import ALL_DATA_OPTIONS, DataSource, data_options
 from coview.cli.options import UsageError
-from coview.cli.output import cell, console, note, print_json, show_or_write, table
+from coview.cli.output import (
+    cell,
+    check_table_output,
+    console,
+    note,
+    print_json,
+    show_or_write,
+    table,
+)
 from coview.models import topic_model
+from coview.outputs import check_output_folder
 from coview.views.repr import describe as describe_views
 
 _TOPIC_FIELDS = ("topic", "name", "documents", "stability")
@@ -46,6 +55,7 @@ def topics(
     from coview.io import load
     from coview.report import summarize_topics
 
+    check_table_output(output, model)
     fitted = load(model)
     found = summarize_topics(fitted, terms, views=view, relevance=relevance)[:top]
     if json:
@@ -70,7 +80,7 @@ def info(
 
     Example: coview info news.coview
     """
-    found = _folder_info(file) if file.is_dir() else _file_info(file)
+    found = _folder_info(file) if file.is_dir() else _file_info(_checkpoint_file(file))
     if json:
         print_json(found)
         return
@@ -117,7 +127,27 @@ def _file_info(path: Path) -> dict[str, Any]:
         "library_version": sealed["library_version"],
         "bytes": path.stat().st_size,
     }
-    return head | _model_info(path) if sealed["kind"] == "model" else head
+    more = {"model": _model_info, "checkpoint": _checkpoint_info}.get(sealed["kind"])
+    return head | more(path) if more else head
+
+
+def _checkpoint_file(path: Path) -> Path:
+    """Return the newest file of a checkpoint, if the path is what they have in common."""
+    if path.exists():
+        return path
+    from coview.em.checkpoint import Checkpoint
+
+    there = [file for file in Checkpoint(path).files if file.exists()]
+    return max(there, key=lambda file: file.stat().st_mtime, default=path)
+
+
+def _checkpoint_info(path: Path) -> dict[str, Any]:
+    from coview.em.checkpoint import describe_file
+
+    found = describe_file(path)
+    named = {**found, "restarts_done": f"{found['restarts_done']} finished"}
+    titles = {"restarts_done": "restarts", "iterations": "iteration"}
+    return {titles.get(name, name): v for name, v in named.items() if v is not None}
 
 
 def _model_info(path: Path) -> dict[str, Any]:
@@ -186,6 +216,9 @@ def convert(
     """
     if output is None:
         raise UsageError("Give the folder to write to: -o FOLDER.")
+    if output.is_dir() and any(output.iterdir()) and not overwrite:
+        raise UsageError(f"{output} is not empty: give another folder, or --overwrite.")
+    check_output_folder(output)
     views = source.views()
     views.save(output, overwrite=overwrite)
     if not quiet:

@@ -185,7 +185,7 @@ Raw = Annotated[
     typer.Option(
         "--raw",
         help="In CSV, do not escape texts that begin with = + - @, which a spreadsheet may run as "
-        "formulas.",
+        "formulas, nor control codes.",
     ),
 ]
 

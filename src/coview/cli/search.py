@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coview.cli import options
-from coview.cli.inputs import CHUNK_ROWS, DataSource, check_not_input
+from coview.cli.inputs import CHUNK_ROWS, DataSource
 from coview.cli.options import UsageError
-from coview.cli.output import cell, console, print_json, show_or_write, table
+from coview.cli.output import (
+    cell,
+    check_output,
+    check_table_output,
+    console,
+    print_json,
+    show_or_write,
+    table,
+)
 from coview.models import topic_model
 
 if TYPE_CHECKING:
@@ -89,10 +97,12 @@ def search(
     """
     from coview.io import load
 
+    check_table_output(output, model, among, show, index)
+    if index is not None and not index.exists():
+        check_output(index, model, among, show)
     fitted = topic_model(load(model))
     _check_view(fitted, in_view, "--in")
     gallery = _read_gallery(fitted, among, in_view, id)
-    check_not_input(output, model, among, show, index)
     engine = _make_index(fitted, in_view, gallery, metric, index, approximate)
     parsed = _parse_query(fitted, query, view, like)
     results = engine.query(parsed, top=top, explain=explain)

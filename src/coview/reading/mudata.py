@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ import scipy.sparse as sp
 
 from coview.extras import need
 from coview.reading.plain_files import check_room, read_file
+from coview.store import replacing
 from coview.views.checks import check_names
 from coview.views.contents import take_documents
 from coview.views.matrix_checks import check_matrix
@@ -297,11 +297,6 @@ def _settings(model: Any) -> dict[str, Any]:
 
 def _write(mdata: Any, path: Path) -> None:
     """Write a file beside the target and move it into place when it is complete."""
-    path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".coview-") as beside:
-        new = Path(beside, "new.h5mu")
-        need("mudata", extra="scverse").write_h5mu(new, mdata)
-        with new.open("rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(new, path)
+    with replacing(path) as beside:
+        need("mudata", extra="scverse").write_h5mu(beside, mdata)

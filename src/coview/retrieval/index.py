@@ -229,12 +229,15 @@ class SearchIndex:
     def _best(self, queries: PreparedQueries, top: int) -> ScoresAndRows:
         gallery = self._gallery
         if self._lists is None:
-            return nearest(gallery.vectors, gallery.rows, queries, top, self.n_jobs)
-        scores, rows = nearest_in_lists(
-            self._lists, gallery.vectors, queries, top, self.probes, self.n_jobs
-        )
-        # equal scores in the order of the documents, not of the lists
-        return take_order(scores, rows, np.lexsort((gallery.position(rows), -scores)))
+            scores, rows = nearest(gallery.vectors, gallery.rows, queries, top, self.n_jobs)
+        else:
+            scores, rows = nearest_in_lists(
+                self._lists, gallery.vectors, queries, top, self.probes, self.n_jobs
+            )
+            # equal scores in the order of the documents, not of the lists
+            scores, rows = take_order(scores, rows, np.lexsort((gallery.position(rows), -scores)))
+        # the sum of a mixture in single precision may be a little more than 1
+        return np.minimum(scores, 1.0), rows
 
     def _prepare(self, vectors: np.ndarray, view: str | None) -> PreparedQueries:
         width, dtype = self._gallery.vectors.shape[1], self._gallery.vectors.dtype

@@ -264,8 +264,8 @@ class Constructors:
         Parameters
         ----------
         images : folder, or sequence of path, uint8 array or None
-            From a folder, all pictures are read, sorted by name; their names without the suffix
-            are the ids, a text ``<name>.txt`` beside a picture is its caption, and subfolders are
+            From a folder, all pictures are read, sorted by name; their paths in the folder are the
+            ids, a text ``<name>.txt`` beside a picture is its caption, and subfolders are
             classes. In a sequence, None is a document without a picture.
         captions : sequence of str or None, default=None
             A text for each picture, None for a picture without a caption.

@@ -17,7 +17,6 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from coview.outputs import temporary_folder
 from coview.reading.plain_files import load_array, load_sparse, map_array, read_file, read_lines
 from coview.reading.recipes import read_recipes, write_recipe
 from coview.store import replace_folder, restore_folder
@@ -54,9 +54,8 @@ def write_folder(folder: str | os.PathLike[str], contents: Contents, overwrite: 
     _check_view_files(contents.matrices)
     restore_folder(target)
     _check_target(target, overwrite)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".coview-") as beside:
-        new = Path(beside, "new")
+    with temporary_folder(target) as beside:
+        new = beside / "new"
         new.mkdir()
         _write_files(new, contents)
         replace_folder(new, target)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
+from coview.escaping import for_html
 from coview.wording import plural, printable
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ def describe(views: Views) -> str:
 def describe_html(views: Views) -> str:
     """Return the same summary as an HTML table; everything that comes from data is escaped."""
     title, *_, notes = describe(views).splitlines()
-    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in _rows(views))
+    cells = ("".join(f"<td>{for_html(cell)}</td>" for cell in row) for row in _rows(views))
     body = "".join(f"<tr>{row}</tr>" for row in cells)
-    return f"<p>{escape(title)}</p><table>{body}</table><p>{escape(notes.strip())}</p>"
+    return f"<p>{for_html(title)}</p><table>{body}</table><p>{for_html(notes.strip())}</p>"
 
 
 def _rows(views: Views) -> list[tuple[str, str, str, str]]:
