@@ -19,6 +19,7 @@ ALLOWED = {
     "extras": set(),
     "memory": set(),
     "params": set(),
+    "pickling": {"__version__", "views.checks"},
     "progress": set(),
     "wording": set(),
     "store": {"__version__"},
@@ -36,7 +37,7 @@ ALLOWED = {
     "new_documents": {"em", "params", "reading", "runners", "views"},
     "scores": {"em", "new_documents", "params", "runners"},
     "training_data": {"em", "params", "views"},
-    "base": {"em", "io", "new_documents", "params", "scores", "training_data", "views"},
+    "base": {"em", "io", "new_documents", "params", "pickling", "scores", "training_data", "views"},
     "held_out": {"em", "views"},
     "strength": {
         *("compare.aggregate", "em", "graphs", "held_out", "params", "plot", "progress", "views"),
@@ -45,7 +46,7 @@ ALLOWED = {
         *("base", "em", "graphs", "new_documents", "params", "runners", "strength", "views"),
         "wording",
     },
-    "classifier": {"em", "io", "label_guess", "new_documents", "params", "views"},
+    "classifier": {"em", "io", "label_guess", "new_documents", "params", "pickling", "views"},
     "label_guess": {"ensemble", "views"},
     "automatic": {
         *("classifier", "ensemble", "models", "params", "selection", "views", "wording"),
@@ -62,7 +63,9 @@ ALLOWED = {
         *("kernels", "metrics", "models", "params", "reading", "report", "runners", "store"),
         *("views", "wording"),
     },
-    "baselines": {"_lazy", "em", "graphs", "metrics", "models", "params", "views", "wording"},
+    "baselines": {
+        *("_lazy", "em", "graphs", "metrics", "models", "params", "pickling", "views", "wording"),
+    },
     "datasets": {"_lazy", "params", "reading", "store", "views", "wording"},
     "compare": {
         *("__version__", "_lazy", "base", "baselines", "classifier", "datasets", "metrics"),

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from coview.datasets.folders import MANIFEST, write_manifest
 from coview.store import replace_folder
 from coview.views.container import Views
+from coview.views.manifest import MANIFEST, write_manifest
 
 
 def check_target(out: str | os.PathLike[str], overwrite: bool = False) -> Path:

@@ -45,6 +45,7 @@ from coview.params import (
     check_real,
     complete_docstring,
 )
+from coview.pickling import VersionedPickleMixin
 from coview.scores import ScoresMixin
 from coview.training_data import TrainingDataMixin
 from coview.views.container import Views
@@ -53,6 +54,7 @@ OnState = Callable[[dict[str, Any]], bool | None]
 
 
 class BaseViewsModel(
+    VersionedPickleMixin,
     TrainingDataMixin,
     ScoresMixin,
     NewDocumentsMixin,
