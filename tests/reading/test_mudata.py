@@ -9,7 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 from coview import LinkPLSA, PairwiseCoPLSA, Views
+from coview.reading import mudata as reader
 from coview.reading.mudata import to_mudata
+from tests.reading import deaths
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -173,9 +175,20 @@ def test_files_that_claim_too_much_are_refused(stored, monkeypatch):  # 70
 
     with h5py.File(stored, "r+") as file:
         file.create_dataset("mod/rna/layers/bomb", (2**20, 2**25), dtype="f8", chunks=(1, 1024))
-    monkeypatch.setattr(mudata, "read_h5mu", lambda path: pytest.fail("it was read"))
     with pytest.raises(MemoryError, match=r"cells\.h5mu: it claims"):
         Views.from_mudata(stored)
+    monkeypatch.setattr(mudata, "read_h5mu", lambda path: pytest.fail("it was read"))
+    with pytest.raises(MemoryError, match="it claims"):
+        reader._load(stored)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of Unix")
+@pytest.mark.parametrize("use", ["read", "write"])
+def test_a_file_that_crashes_the_library_is_an_error(model, stored, use, monkeypatch):
+    for name in ("_read_file", "_write_copy"):
+        monkeypatch.setattr(reader, name, deaths.segfault)
+    with pytest.raises(ValueError, match=r"Cannot read .*cells\.h5mu: it is damaged.*SIGSEGV"):
+        Views.from_mudata(stored) if use == "read" else to_mudata(model, stored)
 
 
 # -- writing --------------------------------------------------------------------------------------

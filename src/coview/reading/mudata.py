@@ -8,8 +8,8 @@ does not list lacks the view. Results are written where the tools of scverse exp
     mod[view].varm["<key>_topics"]   p(w|z), variables x topics
     uns["<key>"]                     the model and its settings
 
-Files are read by the HDF5 library. If it notices damage, the error names the file; but some damaged
-files crash the library itself, so read only files from a source you trust.
+Files are read by the HDF5 library, which some damaged files crash: they are read in a child process
+(`coview.reading.child_process`), so that a damaged file is an error that names it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.extras import need
+from coview.reading.child_process import call_in_child, iterate_in_child
 from coview.reading.plain_files import check_room, read_file
 from coview.views.checks import check_names
 from coview.views.contents import take_documents
@@ -59,28 +60,74 @@ def read_mudata(
     label: str | None = None,
 ) -> dict[str, Any]:
     """Read multi-omics data as keyword arguments of `Views`; see `Views.from_mudata`."""
-    mdata = open_mudata(data)
-    layers = layers or {}
+    parts: Iterator[Any]
+    if isinstance(data, str | os.PathLike):
+        parts = iterate_in_child(_read_file, Path(data), modalities, layers, label)
+    else:
+        parts = _read_parts(_checked(data), modalities, layers, label)
+    arguments: dict[str, Any] = {"data": {}, "present": {}, "features": {}, **next(parts)}
+    for name, *of_view in parts:
+        for key, value in zip(("data", "present", "features"), of_view, strict=True):
+            arguments[key][name] = value
+    return arguments
+
+
+def _read_file(
+    path: Path,
+    modalities: Sequence[str] | None,
+    layers: Mapping[str, str] | None,
+    label: str | None,
+) -> Iterator[Any]:
+    yield from _read_parts(_open_file(path), modalities, layers, label)
+
+
+def _read_parts(
+    mdata: Any,
+    modalities: Sequence[str] | None,
+    layers: Mapping[str, str] | None,
+    label: str | None,
+) -> Iterator[Any]:
+    """Yield what concerns all views, then name, matrix, mask and features of each view."""
     cells = _unique(mdata.obs_names, "cells", "obs")
-    arguments: dict[str, Any] = {"data": {}, "present": {}, "features": {}, "ids": cells}
-    for name in _chosen(mdata, modalities, layers):
-        modality = mdata.mod[name]
-        names = _unique(modality.var_names, f"variables of modality {quoted(name)}", "var")
-        listed = _unique(modality.obs_names, f"cells of modality {quoted(name)}", "obs")
-        matrix = _counts_of(modality, name, layers.get(name))
-        counts = check_matrix(matrix, name, ids=listed, features=names)
-        arguments["data"][name] = take_documents(counts, listed, cells.tolist())
-        arguments["present"][name] = np.isin(cells.astype(str), listed.astype(str))
-        arguments["features"][name] = names
-    return arguments if label is None else arguments | _labels(mdata.obs, label)
+    names = _chosen(mdata, modalities, layers or {})
+    parts = {name: mdata.mod[name] for name in names}
+    yield {"ids": cells, **({} if label is None else _labels(mdata.obs, label))}
+    del mdata  # a modality is freed as soon as it is sent: the parent takes as much memory for it
+    for name in names:
+        part = parts.pop(name)
+        features = _unique(part.var_names, f"variables of modality {quoted(name)}", "var")
+        listed = _unique(part.obs_names, f"cells of modality {quoted(name)}", "obs")
+        matrix = _counts_of(part, name, (layers or {}).get(name))
+        counts = check_matrix(matrix, name, ids=listed, features=features)
+        present = np.isin(cells.astype(str), listed.astype(str))
+        yield name, take_documents(counts, listed, cells.tolist()), present, features
 
 
 def open_mudata(data: Any) -> Any:
     """Return a MuData object, read from a file if a path is given."""
+    if not isinstance(data, str | os.PathLike):
+        return _checked(data)
+    # an object of MuData cannot be sent, so the child writes a sound copy
+    with tempfile.TemporaryDirectory(prefix="coview-") as folder:
+        copy = Path(folder, "copy.h5mu")
+        call_in_child(_write_copy, Path(data), copy)
+        return _open_file(copy)
+
+
+def _write_copy(path: Path, copy: Path) -> None:
+    mdata = _open_file(path)
+    with _quiet():
+        need("mudata", extra="scverse").write_h5mu(copy, mdata)
+
+
+def _open_file(path: Path) -> Any:
+    with _quiet():
+        return _checked(read_file(path, _load))
+
+
+def _checked(data: Any) -> Any:
     with _quiet():
         mudata = need("mudata", extra="scverse")
-        if isinstance(data, str | os.PathLike):
-            data = read_file(Path(data), _load)
     if not isinstance(data, mudata.MuData):
         raise TypeError(
             f"Expected a MuData object or the path of an .h5mu file, found {type(data).__name__}. "
