@@ -26,9 +26,7 @@ from coview.views.checks import check_topic_labels
 from coview.views.container import Views
 
 
-class TopicClassifier(
-    VersionedPickleMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
-):
+class TopicClassifier(VersionedPickleMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier whose classes are the topics of a model.
 
     The mixtures of labeled documents are fixed on the topic of their class; those of unlabeled

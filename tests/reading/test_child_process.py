@@ -87,7 +87,7 @@ def test_a_child_cannot_take_all_memory(path):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="no file .*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"no file .*nowhere"):
         call_in_child(deaths.process, tmp_path / "nowhere")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coview import LinkPLSA, PairwiseCoPLSA, Views
+from coview import DataWarning, LinkPLSA, PairwiseCoPLSA, Views
 from coview.reading import mudata as reader
 from coview.reading.mudata import to_mudata
 from tests.reading import deaths
@@ -125,6 +125,58 @@ def test_scaled_values_are_refused_and_the_layers_are_listed(mdata):
     mdata.mod["protein"].X = mdata.mod["protein"].X - 1
     with pytest.raises(ValueError, match=r"X of modality 'protein' has negative .* no layers"):
         Views.from_mudata(mdata)
+
+
+def with_counts(mdata, rna, name="counts", x=np.log1p):
+    """Return the data with logarithms in X and the counts in a layer."""
+    part = mdata.mod["rna"]
+    part.layers[name] = sp.csr_matrix(rna)
+    part.X = None if x is None else sp.csr_matrix(x(rna.astype(np.float32)))
+    return mdata
+
+
+@pytest.mark.parametrize("name", ["counts", "Raw_Counts", "raw"])
+@pytest.mark.parametrize("x", [np.log1p, lambda counts: counts - counts.mean(), None])
+def test_counts_are_read_if_x_has_none(mdata, rna, name, x):
+    with_counts(mdata, rna, name, x)
+    with pytest.warns(DataWarning, match=f"X of modality 'rna' is not counts.*layer '{name}' is"):
+        views = Views.from_mudata(mdata)
+    np.testing.assert_array_equal(views["rna"].toarray()[:10], rna)
+
+
+def test_the_choice_of_counts_is_said_for_a_file(mdata, rna, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with_counts(mdata, rna).write(tmp_path / "log.h5mu")
+    with pytest.warns(DataWarning, match=r"such as .*layers=\{'rna': 'counts'\}.*'X'"):
+        views = Views.from_mudata(tmp_path / "log.h5mu")
+    np.testing.assert_array_equal(views["rna"].toarray()[:10], rna)
+
+
+def test_a_layer_that_is_asked_for_is_read_without_a_word(mdata, rna):
+    with_counts(mdata, rna)
+    views = Views.from_mudata(mdata, layers={"rna": "counts"})
+    np.testing.assert_array_equal(views["rna"].toarray()[:10], rna)
+
+
+def test_x_can_be_asked_for_and_what_is_no_count_is_warned_of(mdata, rna):
+    with_counts(mdata, rna)
+    with pytest.warns(DataWarning, match=r"X of modality 'rna' is not counts.*logarithms.*counts"):
+        views = Views.from_mudata(mdata, layers={"rna": "X"})
+    np.testing.assert_allclose(views["rna"].toarray()[:10], np.log1p(rna), rtol=1e-6)
+
+
+def test_whole_numbers_in_x_are_read_whatever_layers_there_are(mdata, rna):
+    mdata.mod["rna"].layers["counts"] = 3 * rna
+    np.testing.assert_array_equal(Views.from_mudata(mdata)["rna"].toarray()[:10], rna)
+
+
+@pytest.mark.parametrize("name", ["scaled", "counts"])
+def test_other_layers_are_no_counts(mdata, rna, name):
+    with_counts(mdata, rna / 2, name)
+    with pytest.warns(DataWarning, match="X of modality 'rna' is not counts.*Choose raw counts"):
+        views = Views.from_mudata(mdata)
+    np.testing.assert_allclose(views["rna"].toarray()[:10], np.log1p(rna / 2), rtol=1e-6)
 
 
 def test_a_modality_without_a_matrix_is_named(mdata):

@@ -17,7 +17,7 @@ from coview.cli.data import data_app
 from coview.cli.demo import demo
 from coview.cli.fit import fit
 from coview.cli.inspect import convert, info, topics
-from coview.cli.options import UsageError
+from coview.cli.options import UsageError, in_options
 from coview.cli.output import note
 from coview.cli.search import search
 from coview.cli.suggest import suggest
@@ -111,4 +111,4 @@ def _printable(text: str) -> str:
     """Escape control characters, which names from the data may contain; keep line breaks."""
     from coview.wording import printable
 
-    return "\n".join(printable(line, width=10_000) for line in text.split("\n"))
+    return "\n".join(printable(line, width=10_000) for line in in_options(text).split("\n"))

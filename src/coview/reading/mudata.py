@@ -29,7 +29,7 @@ import scipy.sparse as sp
 from coview.extras import need
 from coview.reading.child_process import call_in_child, iterate_in_child
 from coview.reading.plain_files import check_room, read_file
-from coview.views.checks import check_names
+from coview.views.checks import DataWarning, check_names
 from coview.views.contents import take_documents
 from coview.views.matrix_checks import check_matrix
 from coview.wording import listing, plural, quoted
@@ -37,6 +37,8 @@ from coview.wording import listing, plural, quoted
 if TYPE_CHECKING:
     from coview.views.container import Views
 
+# names of layers that hold counts, by custom; the first that does is read
+COUNT_LAYERS = ("counts", "raw_counts", "umi_counts", "count", "raw", "umi")
 # warnings of the two libraries about themselves, which our callers cannot change
 _NOISE = "Cannot join columns|(obs|var)_names are not unique|The HDF5 file was not created"
 
@@ -170,22 +172,76 @@ def _unique(names: Iterable[Any], what: str, axis: str) -> np.ndarray:
 
 
 def _counts_of(part: Any, name: str, layer: str | None) -> Any:
-    """Return the matrix of a modality, if it can be counts."""
+    """Return the matrix of a modality, if it can be counts.
+
+    If no layer is asked for and X is not whole numbers, a layer of counts is read instead.
+    """
     if not hasattr(part, "layers") or part.layers is None:
         raise ValueError(f"Modality {quoted(name)} has modalities of its own; read them alone.")
     layers = list(part.layers)
-    if layer is not None and layer not in layers:
+    if layer is None and (found := _counts_layer(part)) is not None:
+        _warn(
+            f"X of modality {quoted(name)} is not counts ({_kind(part.X)}), so its layer "
+            f"{quoted(found)} is read. To say which: layers={{{name!r}: {found!r}}}, or "
+            f"layers={{{name!r}: 'X'}} for X."
+        )
+        return part.layers[found]
+    in_x = layer is None or (layer == "X" and layer not in layers)
+    if not in_x and layer not in layers:
         raise ValueError(
             f"Modality {quoted(name)} has no layer {quoted(layer)}; it has {_listed(layers)}."
         )
-    matrix = part.X if layer is None else part.layers[layer]
-    where = f"{'X' if layer is None else f'Layer {quoted(layer)}'} of modality {quoted(name)}"
+    matrix = part.X if in_x else part.layers[layer]
+    where = f"{'X' if in_x else f'Layer {quoted(layer)}'} of modality {quoted(name)}"
     advice = f"Choose raw counts: layers={{{name!r}: ...}}; it has {_listed(layers)}."
     if matrix is None:
         raise ValueError(f"{where} is empty. {advice}")
     if 0 not in matrix.shape and matrix.min() < 0:
         raise ValueError(f"{where} has negative values, so it was scaled. {advice}")
+    if not _is_counts(matrix):
+        _warn(
+            f"{where} is not counts ({_kind(matrix)}): models expect counts, not logarithms or "
+            f"shares of them. {advice}"
+        )
     return matrix
+
+
+def _counts_layer(part: Any) -> str | None:
+    """Return the layer that holds the counts, if X does not."""
+    if _is_counts(part.X):
+        return None
+    by_name = {str(layer).casefold(): layer for layer in part.layers}
+    named = (by_name[name] for name in COUNT_LAYERS if name in by_name)
+    return next((layer for layer in named if _is_counts(part.layers[layer])), None)
+
+
+def _is_counts(matrix: Any) -> bool:
+    """Return whether all values are whole and none is negative; what is no number is not."""
+    if matrix is None:
+        return False
+    values = _values(matrix)
+    return values.dtype.kind in "biu" or bool(
+        values.dtype.kind == "f" and ((values == np.floor(values)) & (values >= 0)).all()
+    )
+
+
+def _values(matrix: Any) -> np.ndarray:
+    return np.asarray(matrix.data if sp.issparse(matrix) else matrix)
+
+
+def _kind(matrix: Any) -> str:
+    """Return what shows that a matrix is not counts."""
+    if matrix is None:
+        return "it is empty"
+    values = _values(matrix)
+    if values.dtype.kind != "f":
+        return f"it is of the type {values.dtype}"
+    bad = values[(values != np.floor(values)) | (values < 0)]
+    return f"it has values such as {bad[0]:.4g}"
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, DataWarning, stacklevel=2)
 
 
 def _listed(layers: Sequence[str]) -> str:

@@ -417,7 +417,9 @@ class Constructors:
         modalities : sequence of str, default=None
             Modalities to read; None: all.
         layers : dict modality -> layer, default=None
-            Layers that hold the counts, if ``X`` does not: models need counts, not logarithms.
+            Layers that hold the counts; "X" is ``X``. Without it ``X`` is read, or, if that is not
+            whole numbers, a layer of counts with a usual name such as "counts", with a warning.
+            Models need counts, not logarithms: what is left of such values is warned of, too.
         label : str, default=None
             A column of ``obs`` with the classes of cells. Integers are taken unchanged (-1:
             unlabeled), anything else as categories.
