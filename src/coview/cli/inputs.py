@@ -166,12 +166,16 @@ class DataSource:
 
     def _text_options(self) -> dict[str, Any]:
         return {
-            "languages": parse_pairs(self.language, "--language") or "auto",
+            "languages": self._languages() or "auto",
             "stop_words": "auto" if self.stop_words else None,
             "min_df": self.min_df,
             "max_df": self.max_df,
             "max_features": self.max_features,
         }
+
+    def _languages(self) -> dict[str, str | None]:
+        given = parse_pairs(self.language, "--language")
+        return {view: None if name == "none" else name for view, name in given.items()}
 
     def _with_links(self, views: Views) -> Views:
         """Add a view of the documents that each document links to."""

@@ -129,8 +129,8 @@ Languages = Annotated[
     typer.Option(
         "--language",
         metavar="VIEW=LANGUAGE",
-        help="Language of a view (en, de, ...), which selects its stop words. Default: the view's "
-        "name, if it is a language. Repeatable.",
+        help="Language of a view (en, de, ...; or none), which selects its stop words. Default: "
+        "found from its words and its name. Repeatable.",
         rich_help_panel=_TEXT,
     ),
 ]
