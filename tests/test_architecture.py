@@ -21,6 +21,7 @@ ALLOWED = {
     "memory": set(),
     "outputs": set(),
     "params": set(),
+    "pickling": {"__version__", "views.checks"},
     "progress": {"wording"},
     "wording": set(),
     "store": {"__version__", "outputs"},
@@ -43,7 +44,8 @@ ALLOWED = {
     "training_data": {"em", "ensemble.reliability", "params", "progress", "views"},
     "topic_terms": {"report"},
     "base": {
-        *("em", "io", "new_documents", "params", "scores", "topic_terms", "training_data", "views"),
+        *("em", "io", "new_documents", "params", "pickling", "scores", "topic_terms"),
+        *("training_data", "views"),
     },
     "held_out": {"em", "views"},
     "strength": {
@@ -53,15 +55,11 @@ ALLOWED = {
         *("base", "em", "graphs", "new_documents", "params", "runners", "strength", "views"),
         "wording",
     },
-<<<<<<< HEAD
-    "classifier": {"em", "io", "label_guess", "new_documents", "params", "views"},
-    "label_guess": {"em.tfidf", "ensemble", "views"},
-=======
     "classifier": {
-        *("em", "io", "label_guess", "new_documents", "params", "topic_terms", "views"),
+        *("em", "io", "label_guess", "new_documents", "params", "pickling", "topic_terms"),
+        "views",
     },
-    "label_guess": {"ensemble", "views"},
->>>>>>> s-outputs
+    "label_guess": {"em.tfidf", "ensemble", "views"},
     "automatic": {
         *("classifier", "ensemble", "models", "params", "selection", "views", "wording"),
     },
@@ -77,7 +75,9 @@ ALLOWED = {
         *("kernels", "metrics", "models", "params", "reading", "report", "runners", "store"),
         *("views", "wording"),
     },
-    "baselines": {"_lazy", "em", "graphs", "metrics", "models", "params", "views", "wording"},
+    "baselines": {
+        *("_lazy", "em", "graphs", "metrics", "models", "params", "pickling", "views", "wording"),
+    },
     "datasets": {"_lazy", "outputs", "params", "reading", "store", "views", "wording"},
     "compare": {
         *("__version__", "_lazy", "base", "baselines", "classifier", "datasets", "escaping"),

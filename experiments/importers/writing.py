@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from coview.datasets.folders import MANIFEST, write_manifest
 from coview.outputs import temporary_folder
 from coview.store import replace_folder
 from coview.views.container import Views
+from coview.views.manifest import MANIFEST, write_manifest
 
 
 def check_target(out: str | os.PathLike[str], overwrite: bool = False) -> Path:

@@ -45,6 +45,7 @@ from coview.params import (
     check_real,
     complete_docstring,
 )
+from coview.pickling import VersionedPickleMixin
 from coview.scores import ScoresMixin
 from coview.topic_terms import TopicsMixin
 from coview.training_data import TrainingDataMixin
@@ -54,6 +55,7 @@ OnState = Callable[[dict[str, Any]], bool | None]
 
 
 class BaseViewsModel(
+    VersionedPickleMixin,
     TrainingDataMixin,
     ScoresMixin,
     NewDocumentsMixin,

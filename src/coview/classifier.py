@@ -21,12 +21,15 @@ from coview.label_guess import (
 )
 from coview.new_documents import FoldedIn
 from coview.params import check_real
+from coview.pickling import VersionedPickleMixin
 from coview.topic_terms import TopTermsMixin
 from coview.views.checks import check_topic_labels
 from coview.views.container import Views
 
 
-class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, TopTermsMixin, BaseEstimator):
+class TopicClassifier(
+    VersionedPickleMixin, ClassifierMixin, MetaEstimatorMixin, TopTermsMixin, BaseEstimator
+):
     """A classifier whose classes are the topics of a model.
 
     The mixtures of labeled documents are fixed on the topic of their class; those of unlabeled

@@ -164,6 +164,34 @@ def test_a_multi_omics_file_with_cells_missing_a_modality(tmp_path):
     assert clustering_accuracy(kinds, np.asarray(back.obs["coview"])[order].astype(int)) > 0.9
 
 
+def test_logarithms_of_counts_with_the_counts_in_a_layer(tmp_path):
+    mudata = pytest.importorskip("mudata", reason=".h5mu needs coview[scverse]")
+    anndata = pytest.importorskip("anndata")
+    import warnings
+
+    from coview import load
+
+    counts = np.random.default_rng(0).poisson(2, (40, 12)).astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rna = anndata.AnnData(np.log1p(counts), layers={"counts": counts})
+        mudata.MuData({"rna": rna}).write(tmp_path / "cells.h5mu")
+    data, model = tmp_path / "cells.h5mu", tmp_path / "cells.coview"
+    fit = ("fit", data, "--model", "plsa", "-k", 2, "-o", model)
+    said = inside(*fit)[2]
+    assert "layer 'counts' is read" in said
+    assert "--layer rna=counts, or --layer rna=X for X" in said
+    assert load(model).term_counts_["rna"].sum() == counts.sum()
+    assert "not counts" not in inside(*fit, "--layer", "rna=counts")[2]
+    assert "is not counts" in inside(*fit, "--layer", "rna=X")[2]
+    assert "'rna' has no layer 'raw'" in failing(1, *fit, "--layer", "rna=raw")
+    working("predict", model, data, "--layer", "rna=counts")
+    working("transform", model, data, "--layer", "rna=counts", "-o", tmp_path / "out.h5mu")
+    assert "--layer is for .h5mu" in failing(
+        2, "fit", tmp_path / "a.csv", "--layer", "rna=X", "-o", model
+    )
+
+
 def test_a_citation_graph_and_its_texts(tmp_path):
     table, edges, model = (tmp_path / n for n in ("papers.csv", "cites.csv", "papers.coview"))
     rows = list(rows_of(45))

@@ -9,13 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from coview.params import check_int, seed_of
+from coview.pickling import VersionedPickleMixin
 from coview.views.checks import check_labels, check_not_all_empty
 from coview.views.container import Views
 from coview.views.vocabulary import known_views
 from coview.wording import listing, plural
 
 
-class ViewsEstimator(BaseEstimator):
+class ViewsEstimator(VersionedPickleMixin, BaseEstimator):
     """Base of all baselines: input, and fitted attributes that all of them have.
 
     Views are used in the order of their names, so the order in which they are given does not

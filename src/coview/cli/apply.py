@@ -140,7 +140,7 @@ def _write_mudata(path: Path, source: DataSource, output: Path) -> None:
     if not source.is_h5mu:
         raise ValueError("An .h5mu output is a copy of the input, which must be .h5mu as well.")
     fitted = load(path)
-    to_mudata(topic_model(fitted), source.data, output)
+    to_mudata(topic_model(fitted), source.data, output, layers=source.layers)
     note(f"Wrote {output}: obsm['X_coview'], obs['coview'], varm['coview_topics'].")
 
 

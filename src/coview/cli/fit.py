@@ -390,6 +390,7 @@ def _report(
         "topics": model.doc_topic_.shape[1],
         "documents": len(model.doc_topic_),
         "views": list(model.view_names_),
+        "languages": {v: r.language for v, r in model.recipes_.items() if hasattr(r, "language")},
         "scaling": describe_scaling(model.scaling_),
         "iterations": int(model.n_iter_),
         "objective": float(model.objective_),

@@ -176,7 +176,11 @@ def _model_info(path: Path) -> dict[str, Any]:
 def _origin(model: Any, view: str) -> str:
     """Return what a view was made from."""
     recipe = model.recipes_[view]
-    return "from matrices" if recipe is None else f"reads {recipe.kind} of {recipe.source!r}"
+    if recipe is None:
+        return "from matrices"
+    whose = getattr(recipe, "stop_words", None)
+    stop_words = "" if whose is None else f", stop words: {whose}"
+    return f"reads {recipe.kind} of {recipe.source!r}{stop_words}"
 
 
 def _scaling(model: Any, view: str) -> str:

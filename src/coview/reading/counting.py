@@ -144,6 +144,13 @@ class TermCounter:
         lengths = np.diff(block.indptr).astype(np.int32)
         self._chunks.append(_Chunk(lengths, _mmap_copy(indices), _mmap_copy(counts)))
 
+    def occurrences(self, terms: Iterable[str]) -> tuple[dict[str, int], int]:
+        """Return how often some terms occurred so far, and how often all terms together did."""
+        self._flush()
+        sums = _sums(self._chunks, self.n_terms, weighted=True)
+        known = [term for term in terms if term in self._codes]
+        return {term: int(sums[self._codes[term]]) for term in known}, int(sums.sum())
+
     def finish(self, view: str, limits: VocabularyLimits) -> TermCounts:
         """Return the counts of the documents that have the view; nothing can be added afterward.
 

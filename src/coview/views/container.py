@@ -408,13 +408,13 @@ class Views(Constructors):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     Views({"en": [[1, 2]]}).save(folder)
         ...     sorted(path.name for path in Path(folder).iterdir())
-        ['present.npy', 'view_en.npz', 'views.txt']
+        ['MANIFEST.json', 'present.npy', 'view_en.npz', 'views.txt']
         """
         write_folder(folder, self._contents, overwrite)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], views: Sequence[str] | None = None) -> Views:
-        """Read a views folder.
+        """Read a views folder; one that coview wrote must be as it was written.
 
         Parameters
         ----------

@@ -39,7 +39,7 @@ def _rows(views: Views) -> list[tuple[str, str, str, str]]:
             printable(name, 30),
             plural(matrix.shape[1], "term"),
             f"{plural(matrix.nnz, 'non-zero')} ({_share(matrix)})",
-            _documents(int(count), views.n_docs) + _range(matrix),
+            _documents(int(count), views.n_docs) + _range(matrix) + _stop_words(views, name),
         )
         for (name, matrix), count in zip(views.matrices.items(), present, strict=True)
     ]
@@ -64,6 +64,12 @@ def _range(matrix: Any) -> str:
     if not has_negatives(matrix):
         return ""
     return f", real numbers from {matrix.data.min():.3g} to {matrix.data.max():.3g}"
+
+
+def _stop_words(views: Views, name: str) -> str:
+    """Return whose stop words were left out of a view of texts."""
+    whose = getattr(views.recipes[name], "stop_words", None)
+    return "" if whose is None else f", stop words: {whose}"
 
 
 def _notes(views: Views) -> str:
