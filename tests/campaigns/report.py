@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.campaigns.cases import GOOD, VERDICTS, Outcome
 from tests.campaigns.generators import GENERATORS
-from tests.faults.catalog import ROWS, tests_by_row
+from tests.faults.catalog import ROWS, names_by_row
 
 MOST_SHOWN = 40
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "polars", "pyarrow", "h5py")
@@ -101,7 +101,7 @@ def _plain(text: str) -> str:
 
 def catalog() -> str:
     """Return the table of known kinds of fault and the tests that stand for them."""
-    tests = tests_by_row()
+    tests = names_by_row()
     lines = ["## Known kinds of fault\n", "| | fault | test in `tests/faults` |", "| ---: | --- | --- |"]
     for number, row in ROWS.items():
         names = ", ".join(f"`{name}`" for name in tests.get(number, ()))

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from tests.campaigns.cases import Outcome
-from tests.campaigns.generators import GENERATORS
+from tests.campaigns.generators import ALL, GENERATORS
 
 MEGABYTES = 8192  # address space of a worker; compiled code and libraries take over two
 FRESH_AFTER = 400  # inputs; then a new worker, so that one input cannot spoil many others
@@ -40,7 +40,7 @@ class Worker:
 
     def run(self, generator: str, number: int) -> Outcome:
         """Return what became of an input; one that seems to hang is tried again, alone."""
-        limit = GENERATORS[generator].seconds
+        limit = ALL[generator].seconds
         outcome = self._try(generator, number, limit)
         if outcome.verdict == "hang":
             outcome = self._try(generator, number, limit * SECOND_TRY)
@@ -52,16 +52,21 @@ class Worker:
         with suppress(BrokenPipeError):
             process.stdin.write(f"{generator} {number}\n")
             process.stdin.flush()
-        line = self._answer(process, seconds)
         self._done += 1
-        if line is None:
-            self.stop()
-            return Outcome(generator, number, "hang", "", f"no answer within {seconds:g} s")
-        if not line:
-            code = process.wait()
-            self._process = None
-            return Outcome(generator, number, "death", "", _how_it_ended(code))
-        return Outcome(**json.loads(line))
+        what = ""
+        while True:
+            line = self._answer(process, seconds)
+            if line is None:
+                self.stop()
+                return Outcome(generator, number, "hang", what, f"no answer within {seconds:g} s")
+            if not line:
+                code = process.wait()
+                self._process = None
+                return Outcome(generator, number, "death", what, _how_it_ended(code))
+            answer = json.loads(line)
+            if isinstance(answer, dict):
+                return Outcome(**answer)
+            what = answer
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is not None and self._done >= FRESH_AFTER:
@@ -77,7 +82,7 @@ class Worker:
                 start_new_session=True,
             )
             self._done = 0
-            if self._answer(self._process, SECONDS_TO_START) != "ready\n":
+            if self._answer(self._process, SECONDS_TO_START) != '"ready"\n':
                 raise RuntimeError("A worker of the campaign did not start.")
         return self._process
 

@@ -6,12 +6,13 @@ import os
 import tempfile
 import traceback
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from tests.campaigns.cases import Case, Outcome, rng_of
-from tests.campaigns.generators import GENERATORS
+from tests.campaigns.generators import ALL
 
 # the types that coview documents; of these classes and not of their subclasses, which json, numpy,
 # pyarrow and scikit-learn have many of
@@ -24,13 +25,16 @@ OWN_MODULES = ("coview.", "experiments.")
 LONGEST_DETAIL = 400
 
 
-def run_input(generator: str, number: int, seed: int) -> Outcome:
-    """Make an input, give it to coview and judge what came of it."""
+def run_input(
+    generator: str, number: int, seed: int, about: Callable[[str], None] = lambda what: None
+) -> Outcome:
+    """Make an input, give it to coview and judge what came of it; `about` hears what it is."""
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
         try:
-            case = GENERATORS[generator].make(rng_of(seed, generator, number), Path(folder))
+            case = ALL[generator].make(rng_of(seed, generator, number), Path(folder))
         except Exception:
             return Outcome(generator, number, "broken", "", traceback.format_exc()[-2000:])
+        about(case.what)
         verdict, detail = _run(case)
     return Outcome(generator, number, verdict, case.what, detail[:LONGEST_DETAIL])
 

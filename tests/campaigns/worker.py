@@ -16,7 +16,7 @@ from dataclasses import asdict
 
 
 def main(seed: int, megabytes: int) -> None:
-    """Answer each line "generator number" of standard input by an outcome in JSON."""
+    """Answer each line "generator number" of standard input by what it is and what became of it."""
     answers = os.fdopen(os.dup(1), "w")
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)  # what an input prints is no answer
@@ -27,11 +27,16 @@ def main(seed: int, megabytes: int) -> None:
 
     limit = megabytes << 20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    print("ready", file=answers, flush=True)
+
+    def answer(value: object) -> None:
+        print(json.dumps(value), file=answers, flush=True)
+
+    answer("ready")
     for line in sys.stdin:
         generator, number = line.split()
-        outcome = run_input(generator, int(number), seed)
-        print(json.dumps(asdict(outcome)), file=answers, flush=True)
+        # said before it is run: an input that ends the process cannot say what it was
+        outcome = run_input(generator, int(number), seed, answer)
+        answer(asdict(outcome))
 
 
 if __name__ == "__main__":

@@ -124,7 +124,7 @@ ROWS = {number: Row(fault, _NOT_YET.get(number, "")) for number, fault in _FAULT
 _NAME = re.compile(r"test_row_(\d+)_\w+")
 
 
-def tests_by_row() -> dict[int, list[str]]:
+def names_by_row() -> dict[int, list[str]]:
     """Return the names of the tests of each row, found in the files beside this one."""
     found: dict[int, list[str]] = defaultdict(list)
     for path in sorted(Path(__file__).parent.glob("test_*.py")):

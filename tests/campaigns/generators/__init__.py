@@ -8,6 +8,7 @@ from tests.campaigns.generators import (
     frames,
     full_disks,
     kills,
+    lethal,
     matrices,
     matrix_files,
     omics,
@@ -44,3 +45,4 @@ GENERATORS: dict[str, Generator] = {
     "kills": Generator(kills.make, "fits and saves killed, then resumed or read", 200, seconds=300.0),
     "full_disks": Generator(full_disks.make, "writing where there is no room left", 300),
 }
+ALL = {**GENERATORS, **lethal.LETHAL}

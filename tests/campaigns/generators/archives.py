@@ -112,6 +112,8 @@ def _hostile(rng: np.random.Generator, path: Path, members: dict[str, bytes]) ->
     path = path.with_name("data.tar" if what in TAR_ONLY else path.name)
     HOSTILE[what](path, members)
     case = _case(f"{path.name}: {what}", path, members, True)
+    if what == DEEP:  # what lies too deep is not looked at
+        return Case(case.what, case.act, lambda found: str(found) if found else None, case.names)
     return Case(case.what, case.act, must_be_refused(what), case.names, "refused", 500 << 20)
 
 
@@ -145,6 +147,7 @@ def _too_deep(path: Path, members: dict[str, bytes]) -> None:
     path.write_bytes(data)
 
 
+DEEP = "archives in archives in archives"
 HOSTILE: dict[str, Callable[[Path, dict[str, bytes]], None]] = {
     "a way out of the folder": _with_name("../../escaped.txt"),
     "a way out in the midst": _with_name("set/../../escaped.txt"),
@@ -153,6 +156,6 @@ HOSTILE: dict[str, Callable[[Path, dict[str, bytes]], None]] = {
     "a hard link": _special(tarfile.LNKTYPE),
     "a device": _special(tarfile.CHRTYPE),
     "a thousandfold unfolding": _bomb,
-    "archives in archives in archives": _too_deep,
+    DEEP: _too_deep,
 }
 TAR_ONLY = ("a symbolic link", "a hard link", "a device")

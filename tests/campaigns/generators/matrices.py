@@ -109,8 +109,10 @@ def _cast(entries: list[Entry], dtype: np.dtype) -> list[Entry]:
         ]
     if dtype.kind in "US":
         return [(i, j, str(v)) for i, j, v in entries]
-    if dtype.kind in "OM":
-        return [(i, j, int(v) if dtype.kind == "M" and np.isfinite(v) else v) for i, j, v in entries]
+    if dtype.kind == "M":
+        return [(i, j, int(min(v, 2**31)) if v >= 0 else 0) for i, j, v in entries]
+    if dtype.kind == "O":
+        return entries
     with np.errstate(all="ignore"):
         return [(i, j, np.asarray(v).astype(dtype)[()]) for i, j, v in entries]
 

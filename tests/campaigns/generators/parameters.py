@@ -50,6 +50,7 @@ OTHER_WORDS = {
     "n_feature_topics": ("topics",),
     "labels": ("label", "Label"),
     "graph": ("Graph", "graph"),
+    "edges": ("Link", "link"),
     "graphs": ("Graph", "graph", "views"),
     "view_weights": ("view_weights", "weights"),
     "in_view": ("view",),

@@ -34,7 +34,7 @@ def make(rng: np.random.Generator, folder: Path) -> Case:
         what = str(rng.choice(sorted(CRAFTED)))
         CRAFTED[what](folder)
         case = _case(f"{suffix}: {what}", folder, shares, suffix, False)
-        return Case(case.what, case.act, must_be_refused(what), ("picture",), "refused", 700 << 20)
+        return Case(case.what, case.act, must_be_refused(what), ("p9",), "refused", 700 << 20)
     if way < 0.6:
         return _case(f"{suffix}, {damage_file(path, rng)}", folder, shares, suffix, True)
     return _case(f"{len(shares)} {suffix}", folder, shares, suffix, False)
@@ -105,16 +105,16 @@ def _png(folder: Path, width: int, height: int, data: bytes) -> None:
 
     head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
     parts = head + chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b"")
-    (folder / "p0.png").write_bytes(b"\x89PNG\r\n\x1a\n" + parts)
+    (folder / "p9.png").write_bytes(b"\x89PNG\r\n\x1a\n" + parts)
 
 
 CRAFTED: dict[str, Any] = {
     "a claim of 10**10 dots": lambda f: _png(f, 100_000, 100_000, b"\0" * 100),
     "a claim of no dots": lambda f: _png(f, 0, 5, b""),
-    "text with the suffix of a picture": lambda f: (f / "a.png").write_text("not a picture"),
-    "an empty file": lambda f: (f / "a.jpg").write_bytes(b""),
+    "text with the suffix of a picture": lambda f: (f / "p9.png").write_text("not a picture"),
+    "an empty file": lambda f: (f / "p9.jpg").write_bytes(b""),
     "one name with two suffixes": lambda f: (
-        (f / "z.png").write_bytes(b"\x89PNG"),
-        (f / "z.jpg").write_bytes(b"\xff\xd8\xff"),
+        (f / "p9.png").write_bytes(b"\x89PNG"),
+        (f / "p9.jpg").write_bytes(b"\xff\xd8\xff"),
     ),
 }
