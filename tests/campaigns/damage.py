@@ -109,15 +109,29 @@ def tensor_sha256(array: np.ndarray) -> str:
 
 
 def replace_digest(folder: Path, before: bytes, after: bytes) -> bool:
-    """Put the new SHA-256 of a changed file in place of the old one, wherever a folder keeps it."""
-    old, new = (hashlib.sha256(data).hexdigest().encode() for data in (before, after))
+    """Put size and SHA-256 of a changed file in place of the old ones, where a folder keeps them."""
+    old, new = (hashlib.sha256(data).hexdigest() for data in (before, after))
     found = False
-    for path in folder.iterdir():
-        data = path.read_bytes()
-        if old in data:
-            path.write_bytes(data.replace(old, new))
+    for path in folder.glob("*.json"):
+        text = path.read_text(errors="replace")
+        if old in text:
+            entries = _with_entry(json.loads(text), {old: new}, {len(before): len(after)})
+            path.write_text(json.dumps(entries))
             found = True
     return found
+
+
+def _with_entry(value: Any, digests: dict[str, str], sizes: dict[int, int]) -> Any:
+    """Replace a digest, and the size beside it."""
+    if not isinstance(value, dict):
+        return digests.get(value, value) if isinstance(value, str) else value
+    beside = any(part in digests for part in value.values() if isinstance(part, str))
+    return {
+        key: sizes.get(part, part)
+        if beside and isinstance(part, int)
+        else _with_entry(part, digests, sizes)
+        for key, part in value.items()
+    }
 
 
 # -- crafted values --------------------------------------------------------------------------------

@@ -60,9 +60,9 @@ class Worker:
                 self.stop()
                 return Outcome(generator, number, "hang", what, f"no answer within {seconds:g} s")
             if not line:
-                code = process.wait()
-                self._process = None
-                return Outcome(generator, number, "death", what, _how_it_ended(code))
+                ended = _how_it_ended(process.wait())
+                self.stop()
+                return Outcome(generator, number, "death", what, ended)
             answer = json.loads(line)
             if isinstance(answer, dict):
                 return Outcome(**answer)
@@ -95,12 +95,15 @@ class Worker:
 
     def stop(self) -> None:
         """End the process and whatever it has started."""
-        if self._process is None:
+        process, self._process = self._process, None
+        if process is None:
             return
         with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        self._process = None
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            with suppress(BrokenPipeError):
+                pipe.close()  # type: ignore[union-attr]
 
 
 def _how_it_ended(code: int) -> str:

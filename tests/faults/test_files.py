@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coview import PLSA, DamagedFile, LinkPLSA, Views, load
+from coview import PLSA, DamagedFile, DataWarning, LinkPLSA, Views, load
 from coview.datasets import make_views
 from experiments.importers.archives import ArchiveError, ArchiveLimits, collect
 from tests.campaigns.damage import open_seal, seal_again
@@ -133,15 +133,14 @@ def test_row_66_a_file_of_an_older_version(path):
     assert np.isfinite(getattr(load(path), "doc_topic_", np.zeros(1))).all()
 
 
-def test_row_67_a_pickled_model_of_another_version(model, monkeypatch):
+def test_row_67_a_pickled_model_of_another_version(model):
     import coview
 
-    monkeypatch.setattr(coview, "__version__", "0.0.1")
-    data = pickle.dumps(model)
-    monkeypatch.undo()
-    assert b"0.0.1" in data, "a pickled model must carry its version"
-    with pytest.warns(UserWarning, match=r"0\.0\.1.*save"):
-        again = pickle.loads(data)
+    data, ours = pickle.dumps(model), coview.__version__.encode()
+    assert ours in data, "a pickled model must carry its version"
+    other = b"0.0.0" + ours[5:]  # as long as ours, so that the pickle stays whole
+    with pytest.warns(DataWarning, match=r"0\.0\.0.*save"):
+        again = pickle.loads(data.replace(ours, other))
     np.testing.assert_array_equal(again.doc_topic_, model.doc_topic_)
 
 
