@@ -1,9 +1,9 @@
 """The command behind `make campaign`: runs what is not in the log yet and writes the report.
 
-    python -m tests.campaigns                       the whole campaign, hours; resumes
-    python -m tests.campaigns --share .01           a hundredth of it
-    python -m tests.campaigns --only matrices       one kind of input
-    python -m tests.campaigns --one matrices:17     one input, in this process, with its words
+python -m tests.campaigns                       the whole campaign, hours; resumes
+python -m tests.campaigns --share .01           a hundredth of it
+python -m tests.campaigns --only matrices       one kind of input
+python -m tests.campaigns --one matrices:17     one input, in this process, with its words
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def tensor_sha256(array: np.ndarray) -> str:
 
 
 def replace_digest(folder: Path, before: bytes, after: bytes) -> bool:
-    """Put size and SHA-256 of a changed file in place of the old ones, where a folder keeps them."""
+    """Put size and SHA-256 of a changed file in place of the old ones that a folder keeps."""
     old, new = (hashlib.sha256(data).hexdigest() for data in (before, after))
     found = False
     for path in folder.glob("*.json"):

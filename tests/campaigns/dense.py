@@ -15,6 +15,7 @@ import struct
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,7 @@ def _compressed(arrays: dict[str, np.ndarray]) -> list[Entry]:
     ends, at = arrays["indptr"].tolist(), arrays["indices"].tolist()
     if ends[0] != 0 or ends[-1] > len(at) or sorted(ends) != ends:
         raise Unreadable("indptr")
-    major = [i for i, (a, b) in enumerate(zip(ends, ends[1:], strict=False)) for _ in range(b - a)]
+    major = [i for i, (a, b) in enumerate(pairwise(ends)) for _ in range(b - a)]
     return list(zip(major, at, arrays["data"].tolist(), strict=False))
 
 

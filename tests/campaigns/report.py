@@ -33,18 +33,19 @@ def _head(outcomes: Sequence[Outcome], seed: int) -> str:
     meanings = "\n".join(f"* **{name}**: {meaning}" for name, meaning in VERDICTS.items())
     return f"""# Reliability
 
-`make campaign` writes this page; do not edit it. It attacks coview with generated input, sound and bad, and
-counts what becomes of it. `make test-all` runs a part of the campaign; `tests/faults` has a test for
-each known kind of fault.
+`make campaign` writes this page; do not edit it. It attacks coview with generated input, sound and
+bad, and counts what becomes of it. `make test-all` runs a part of the campaign; `tests/faults` has
+a test for each known kind of fault.
 
 Last campaign: **{len(outcomes):,} inputs, {wrong:,} went wrong** (seed {seed}; {_versions()}).
 
-Inputs are made from the seed alone and run in processes of their own, with limits on time and memory,
-so a death or a hang is counted and the campaign goes on. Each input has one of these ends:
+Inputs are made from the seed alone and run in processes of their own, with limits on time and
+memory, so a death or a hang is counted and the campaign goes on. Each input has one of these ends:
 
 {meanings}
 
-Readings are compared with those of `tests/campaigns/dense.py`, entry by entry, which uses no code of coview.
+Readings are compared, entry by entry, with those of `tests/campaigns/dense.py`, which uses no code
+of coview.
 """
 
 
@@ -79,7 +80,9 @@ def _what_went_wrong(outcomes: Sequence[Outcome], seed: int) -> str:
     if not wrong:
         return "Nothing went wrong.\n"
     lines = ["## What went wrong\n"]
-    lines.append(f"One of them again: `python -m tests.campaigns --seed {seed} --one KIND:NUMBER`.\n")
+    lines.append(
+        f"One of them again: `python -m tests.campaigns --seed {seed} --one KIND:NUMBER`.\n"
+    )
     lines += [
         f"* `{o.generator}:{o.number}` {o.verdict}: {_plain(o.what)}: {_plain(o.detail)}"
         for o in wrong[:MOST_SHOWN]
@@ -102,7 +105,11 @@ def _plain(text: str) -> str:
 def catalog() -> str:
     """Return the table of known kinds of fault and the tests that stand for them."""
     tests = names_by_row()
-    lines = ["## Known kinds of fault\n", "| | fault | test in `tests/faults` |", "| ---: | --- | --- |"]
+    lines = [
+        "## Known kinds of fault\n",
+        "| | fault | test in `tests/faults` |",
+        "| ---: | --- | --- |",
+    ]
     for number, row in ROWS.items():
         names = ", ".join(f"`{name}`" for name in tests.get(number, ()))
         reason = f"does not apply yet: {row.not_yet}" if row.not_yet else ""

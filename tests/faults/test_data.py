@@ -139,7 +139,9 @@ def test_row_19_an_integer_that_a_double_rounds():
 
 def test_row_20_sums_beyond_single_precision():
     n = 2**24 + 10
-    many = sp.coo_array((np.ones(n, np.float32), (np.zeros(n, int), np.zeros(n, int))), shape=(1, 1))
+    many = sp.coo_array(
+        (np.ones(n, np.float32), (np.zeros(n, int), np.zeros(n, int))), shape=(1, 1)
+    )
     assert Views(many)["X"].sum(dtype=float) == pytest.approx(n, abs=2)  # not stuck at 2**24
     wide = PLSA(1, init="random", max_iter=2, tol=0.0).fit(np.ones((5000, 4000), np.float32))
     np.testing.assert_allclose(wide.components_["X"], 1 / 4000, rtol=1e-4)
@@ -251,7 +253,7 @@ def test_row_33_frames_with_missing_values():
         pd.DataFrame({"a": pd.array([1, None], "Int64"), "b": [1, 2]}),
         pl.DataFrame({"a": [1, None], "b": [1, 2]}),
     ):
-        with pytest.raises(ValueError, match="NaN.*'words'"):
+        with pytest.raises(ValueError, match=r"NaN.*'words'"):
             Views({"words": frame})
 
 
@@ -271,5 +273,5 @@ def test_row_35_unknown_terms():
 def test_row_35_unknown_terms_alone():
     made = make_views(20, 2, [8, 6], random_state=0)
     known = LinkPLSA(2, **QUICK).fit(Views(made.matrices, features={"view_0": list("abcdefgh")}))
-    with pytest.raises(ValueError, match="view_0.*100"):
+    with pytest.raises(ValueError, match=r"view_0.*100"):
         known.transform(Views({"view_0": [[3, 4]]}, features={"view_0": ["x", "y"]}))

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from experiments.importers.archives import ArchiveError, ArchiveLimits, collect
 
 from coview import PLSA, DamagedFile, DataWarning, LinkPLSA, Views, load
 from coview.datasets import make_views
-from experiments.importers.archives import ArchiveError, ArchiveLimits, collect
 from tests.campaigns.damage import open_seal, seal_again
-from tests.campaigns.generators.full_disks import _limited
+from tests.campaigns.generators.full_disks import limited
 
 VIEWS = make_views(40, 3, [30, 20], random_state=0)
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -56,7 +56,7 @@ def test_row_59_a_full_disk_while_saving(kind, model, tmp_path):
             VIEWS.save(path, overwrite=True)
 
     with pytest.raises(OSError, match="here") as caught:
-        _limited(save_again, limit=200)
+        limited(save_again, limit=200)
     assert type(caught.value) is OSError
     after = {p: p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
     assert after == before

@@ -51,7 +51,9 @@ def test_row_51_many_threads_predict():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_row_52_a_fork_after_a_fit():
     fitted = model(n_jobs=2).fit(VIEWS)
-    np.testing.assert_array_equal(in_child(lambda: fitted.transform(VIEWS)), fitted.transform(VIEWS))
+    np.testing.assert_array_equal(
+        in_child(lambda: fitted.transform(VIEWS)), fitted.transform(VIEWS)
+    )
 
 
 def test_row_53_another_number_of_threads():

@@ -45,14 +45,18 @@ def test_the_layer_of_counts_is_used_and_said(tmp_path):
     rna = write(tmp_path / "cells.h5mu", with_counts=True)
     said = coview("fit", tmp_path / "cells.h5mu", "-k", 3, "-o", tmp_path / "m.coview").stderr
     assert "counts" in " ".join(line for line in said.splitlines() if "rna" in line), said
-    np.testing.assert_allclose(topics_of(tmp_path / "m.coview").term_counts_["rna"], rna.sum(axis=0))
+    np.testing.assert_allclose(
+        topics_of(tmp_path / "m.coview").term_counts_["rna"], rna.sum(axis=0)
+    )
 
 
 def test_the_layer_can_be_chosen(tmp_path):
     rna = write(tmp_path / "cells.h5mu", with_counts=True)
     given = ("--layer", "rna=counts", "-k", 3, "-o", tmp_path / "m.coview")
     coview("fit", tmp_path / "cells.h5mu", *given)
-    np.testing.assert_allclose(topics_of(tmp_path / "m.coview").term_counts_["rna"], rna.sum(axis=0))
+    np.testing.assert_allclose(
+        topics_of(tmp_path / "m.coview").term_counts_["rna"], rna.sum(axis=0)
+    )
     ran = run_process("fit", tmp_path / "cells.h5mu", "--layer", "rna=raw", *given[2:])
     assert ran.returncode != 0
     assert "raw" in ran.stderr

@@ -71,7 +71,7 @@ def test_texts_of_no_known_language_are_warned_about(journey):
 
 def test_a_wrong_column_is_named_with_a_suggestion(journey):
     folder, _ = journey
-    ran = run_process("fit", folder / "news.csv", "--text", "titel", "-o", folder / "x.coview")
+    ran = run_process("fit", folder / "news.csv", "--text", "titles", "-o", folder / "x.coview")
     assert ran.returncode != 0
     assert "Traceback" not in ran.stderr
     assert "'title'" in ran.stderr

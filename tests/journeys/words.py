@@ -12,7 +12,7 @@ LANGUAGES = {
         "space": "rocket orbit planet moon launch star",
     },
     "text": {
-        "sport": "arbitre match équipe joueur ligue entraîneur",
+        "sport": "ballon match équipe joueur ligue entraîneur",
         "food": "pain fournil farine beurre soupe recette",
         "space": "fusée orbite planète lune lancement étoile",
     },
@@ -24,9 +24,9 @@ LANGUAGES = {
 }
 # many, so that no one of them is in half of the documents, which would leave it out by itself
 _STOP_WORDS = {
-    "title": "the of and it is in with as was for this that from by are be have not they were which",
+    "title": "the of and it is in with as was for this that from by are be have not they were",
     "text": "le est dans la et les sont pour une avec des qui sur par plus ne pas ce cette mais ou",
-    "beschreibung": "der ist in und die sind für eine mit dem auf das von nicht sich auch es an wie",
+    "beschreibung": "der aber in und die sind für eine mit dem auf das von nicht sich auch es an",
 }
 STOP_WORDS = {column: set(words.split()) for column, words in _STOP_WORDS.items()}
 

@@ -37,12 +37,16 @@ GENERATORS: dict[str, Generator] = {
     "parameters": Generator(
         parameters.make, "one odd value for one parameter of a public class or function", 3000
     ),
-    "models": Generator(sealed.make_model, "model files: damaged, and re-sealed after a change", 1200),
+    "models": Generator(
+        sealed.make_model, "model files: damaged, and re-sealed after a change", 1200
+    ),
     "indexes": Generator(sealed.make_index, "index files, the same", 600),
     "checkpoints": Generator(sealed.make_checkpoint, "states of fits, the same, then resumed", 600),
     "folders": Generator(folders.make, "views folders: damaged, changed, sealed anew", 1500),
     "commands": Generator(commands.make, "the command line with odd options and files", 600),
-    "kills": Generator(kills.make, "fits and saves killed, then resumed or read", 200, seconds=300.0),
+    "kills": Generator(
+        kills.make, "fits and saves killed, then resumed or read", 200, seconds=300.0
+    ),
     "full_disks": Generator(full_disks.make, "writing where there is no room left", 300),
 }
 ALL = {**GENERATORS, **lethal.LETHAL}

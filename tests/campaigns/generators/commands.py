@@ -77,7 +77,9 @@ def run_inside(arguments: list[str], folder: Path) -> tuple[str, str]:
 
 
 def _is_bug(said: str) -> bool:
-    return not said.strip() or BUG in said or "error of coview itself" in said or "Traceback" in said
+    return (
+        not said.strip() or BUG in said or "error of coview itself" in said or "Traceback" in said
+    )
 
 
 def _judge(result: Any) -> str | None:

@@ -139,7 +139,7 @@ def _polars_frame(columns: list[Column], names: list[Any]) -> Any:
         odd[kind] if kind in odd else pl.Series(values, dtype=getattr(pl, kind))
         for kind, values in columns
     ]
-    return pl.DataFrame({name: series for name, series in zip(names, made, strict=True)})
+    return pl.DataFrame(dict(zip(names, made, strict=True)))
 
 
 def _expected(columns: list[Column], naming: str, library: str) -> Expected:

@@ -29,7 +29,7 @@ def make(rng: np.random.Generator, folder: Path) -> Case:
     before = _old_file(kind, path) if old else {}
 
     def act() -> Any:
-        return _limited(lambda: WRITERS[kind](path), limit)
+        return limited(lambda: WRITERS[kind](path), limit)
 
     def judge(_: Any) -> str | None:
         return _left(path) or (None if path.exists() or kind == "checkpoint" else "no file")
@@ -66,7 +66,7 @@ def _contents(path: Path) -> dict[str, bytes]:
     return {p.name: p.read_bytes() for p in paths}
 
 
-def _limited(write: Callable[[], None], limit: int) -> None:
+def limited(write: Callable[[], None], limit: int) -> None:
     """Write in a forked process whose files cannot grow beyond a limit; raise what it raised."""
     reader, writer = os.pipe()
     child = os.fork()

@@ -54,7 +54,7 @@ def _case(what: str, X: Any, entries: list[Entry], shape: tuple[int, int], e: Ex
             return "it was accepted"
         if _bytes_of(X) != before:
             return "the caller's matrix was altered"
-        logical = getattr(X, "dtype", None) == bool
+        logical = getattr(getattr(X, "dtype", None), "kind", "") == "b"
         found = views[VIEW]
         rtol = 1e-6 if found.dtype == np.float32 else 1e-12
         return difference(found, dense_of(entries, shape, logical), rtol)
@@ -96,8 +96,8 @@ def _value(flavor: str, rng: np.random.Generator) -> float | int:
         return int(rng.integers(0, 2**60) >> int(rng.integers(60)))
     if flavor == "real":
         return float(rng.normal())
-    exponent = {"weights": 0, "huge": rng.integers(30, 300), "tiny": -rng.integers(30, 320)}[flavor]
-    return float(rng.random() * 10.0 ** int(exponent))
+    low, high = {"weights": (0, 1), "huge": (30, 300), "tiny": (-319, -30)}[flavor]
+    return float(rng.random() * 10.0 ** int(rng.integers(low, high)))
 
 
 def _cast(entries: list[Entry], dtype: np.dtype) -> list[Entry]:

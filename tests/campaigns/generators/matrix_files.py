@@ -233,7 +233,9 @@ CRAFTED: dict[str, tuple[str, Callable[[Path, np.random.Generator], None]]] = {
     ),
     "complex numbers": (
         "counts.mtx",
-        lambda p, r: p.write_text("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 1\n"),
+        lambda p, r: p.write_text(
+            "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 1\n"
+        ),
     ),
     "a line without end": (
         "counts.mtx",

@@ -116,7 +116,7 @@ def _read(path: Path) -> dict[str, Any]:
         found: dict[str, Any] = {"cells": cells}
         for name, part in file["mod"].items():
             X = _matrix(part["X"])
-            if (X != np.rint(X)).any() and "counts" in part.get("layers", {}):
+            if (np.rint(X) != X).any() and "counts" in part.get("layers", {}):
                 X = _matrix(part["layers"]["counts"])
             row_of = {cell: row for row, cell in enumerate(_names(part["obs"]))}
             if len(row_of) < len(X) or not set(row_of) <= set(cells):

@@ -89,7 +89,9 @@ def _gif(rgb: np.ndarray) -> bytes:
     codes = [code for dot in rgb.reshape(-1, 3) for code in (4, palette.index(tuple(dot.tolist())))]
     bits = sum(code << (3 * at) for at, code in enumerate([*codes, 5]))
     data = bits.to_bytes((3 * (len(codes) + 1) + 7) // 8, "little")
-    blocks = b"".join(bytes([len(b)]) + b for b in (data[i : i + 255] for i in range(0, len(data), 255)))
+    blocks = b"".join(
+        bytes([len(b)]) + b for b in (data[i : i + 255] for i in range(0, len(data), 255))
+    )
     screen = struct.pack("<HHBBB", width, height, 0xF1, 0, 0)
     image = b"," + struct.pack("<HHHHB", 0, 0, width, height, 0)
     return b"GIF89a" + screen + table + image + b"\x02" + blocks + b"\0;"

@@ -1,7 +1,7 @@
 """Files that coview writes itself: models, indexes, states of fits.
 
-Damaged, they must be refused by their checksums. Changed and sealed anew, with right checksums, they
-must be refused by what is in them, or give results that make sense.
+Damaged, they must be refused by their checksums. Changed and sealed anew, with right checksums,
+they must be refused by what is in them, or give results that make sense.
 """
 
 from __future__ import annotations

@@ -43,9 +43,7 @@ def make(rng: np.random.Generator, folder: Path) -> Case:
     return _case(what, path, original, original, "right" if some else "refused")
 
 
-def _case(
-    what: str, path: Path, truth: Any, original: Any, expect: Expected = "either"
-) -> Case:
+def _case(what: str, path: Path, truth: Any, original: Any, expect: Expected = "either") -> Case:
     def act() -> Any:
         from coview import Views
 
@@ -98,7 +96,11 @@ def _found(views: Any) -> list[tuple[str, Any, str | None]]:
 def _counted(cells: Cells) -> list[tuple[str, Any, str | None]]:
     """Return id, words and label of each row; None for the words of a text that is not simple."""
     return [
-        (name, dict(Counter(words_of(text or ""))) if is_simple(text or "") else None, label or None)
+        (
+            name,
+            dict(Counter(words_of(text or ""))) if is_simple(text or "") else None,
+            label or None,
+        )
         for name, text, label in cells
     ]
 
@@ -137,7 +139,9 @@ def _write_parquet(path: Path, cells: Cells) -> None:
     import pyarrow.parquet as pq
 
     columns = zip(("id", "body", "kind"), zip(*cells, strict=True), strict=True)
-    pq.write_table(pa.table({name: pa.array(values, pa.string()) for name, values in columns}), path)
+    pq.write_table(
+        pa.table({name: pa.array(values, pa.string()) for name, values in columns}), path
+    )
 
 
 # -- an independent reading ------------------------------------------------------------------------
@@ -190,7 +194,8 @@ def _crafted(rng: np.random.Generator, path: Path) -> Case:
     what = str(rng.choice(sorted(CRAFTED)))
     suffix, text = CRAFTED[what]
     path = path.with_name(f"table{suffix}")
-    data = text() if isinstance(text(), bytes) else text().encode()  # type: ignore[union-attr]
+    content = text()
+    data = content if isinstance(content, bytes) else content.encode()
     path.write_bytes(gzip.compress(data) if suffix.endswith(".gz") else data)
     case = _case(f"{suffix}: {what}", path, None, None, "refused")
     return Case(case.what, case.act, must_be_refused(what), NAMES, "refused", memory=300 << 20)
