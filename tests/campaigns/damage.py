@@ -172,6 +172,11 @@ ODD_JSON: tuple[Any, ...] = (
 )
 
 
+# regular expressions that take for ever, or are none
+PATTERNS = ("(x+x+)+y", "(x|x)*y", "(x*)*y", "[", "(?P<n>.)" * 200, "x{1000000}", "(?:")
+LONG_WORD = "x" * 60  # what they take for ever on
+
+
 def craft_json(value: Any, rng: np.random.Generator) -> tuple[Any, str]:
     """Return JSON with one part removed or replaced, and which."""
     places = list(_places(value, ()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +15,7 @@ from tests.faults.catalog import ROWS, names_by_row
 
 MOST_SHOWN = 40
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "polars", "pyarrow", "h5py")
+_FOLDER = re.compile(r"[^\s'\"]*campaign-\w+/?")  # where the files of an input were
 BAD = [verdict for verdict in VERDICTS if verdict not in GOOD]
 
 
@@ -94,7 +96,7 @@ def _what_went_wrong(outcomes: Sequence[Outcome], seed: int) -> str:
 
 def _plain(text: str) -> str:
     """Return a line of text that Markdown shows as it is, without places of this machine."""
-    short = " ".join(text.split())[:160]
+    short = " ".join(_FOLDER.sub("", text).split())[:160]
     shown = "".join(c if c.isprintable() else "?" for c in short)
     return "`" + shown.replace("`", "'") + "`" if shown else "no words"
 

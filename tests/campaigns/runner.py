@@ -13,9 +13,10 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO
 
@@ -37,13 +38,21 @@ class Worker:
         self._seed = seed
         self._process: subprocess.Popen[str] | None = None
         self._done = 0
+        self._recent: deque[str] = deque(maxlen=8)  # inputs, the last ones
 
     def run(self, generator: str, number: int) -> Outcome:
         """Return what became of an input; one that seems to hang is tried again, alone."""
         limit = ALL[generator].seconds
+        before = list(self._recent)
         outcome = self._try(generator, number, limit)
         if outcome.verdict == "hang":
             outcome = self._try(generator, number, limit * SECOND_TRY)
+        elif outcome.verdict == "death":
+            again = self._try(generator, number, limit)
+            if again.verdict != "death":  # an input before it may have spoiled the memory
+                detail = f"{outcome.detail}, but {again.verdict} alone; after {', '.join(before)}"
+                outcome = replace(outcome, detail=detail)
+        self._recent.append(f"{generator}:{number}")
         return outcome
 
     def _try(self, generator: str, number: int, seconds: float) -> Outcome:
@@ -82,6 +91,7 @@ class Worker:
                 start_new_session=True,
             )
             self._done = 0
+            self._recent.clear()
             if self._answer(self._process, SECONDS_TO_START) != '"ready"\n':
                 raise RuntimeError("A worker of the campaign did not start.")
         return self._process

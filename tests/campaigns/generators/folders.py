@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 
 from tests.campaigns.cases import Case
-from tests.campaigns.damage import craft_json, craft_tensor, damaged, replace_digest
+from tests.campaigns.damage import (
+    LONG_WORD,
+    PATTERNS,
+    craft_json,
+    craft_tensor,
+    damaged,
+    replace_digest,
+)
 from tests.campaigns.dense import Unreadable, difference, read_npy, read_npz, sparse_npz
 
 VIEW = "body"
@@ -79,7 +86,7 @@ def _case(what: str, place: Path, expect: Any = "either") -> Case:
         views = Views.load(place)
         recipe = views.recipes[VIEW]
         if recipe is not None:
-            recipe.counts(["moon bread x" * 10, None])
+            recipe.counts([f"moon {LONG_WORD}", None])
         return views
 
     def judge(views: Any) -> str | None:
@@ -149,10 +156,10 @@ def _change_arrays(path: Path, rng: np.random.Generator) -> str:
 
 def _change_json(path: Path, rng: np.random.Generator) -> str:
     value = json.loads(path.read_text())
-    if isinstance(value, dict) and rng.random() < 0.3:
-        place = value.get("params", value.get("settings", value))
-        place["token_pattern"] = str(rng.choice(["(x+x+)+y", "(a|a)*b", "[", "(?P<n>.)" * 200]))
-        how = f"token_pattern = {place['token_pattern'][:20]}"
+    if "settings" in value and rng.random() < 0.3:
+        pattern = str(rng.choice(PATTERNS))
+        value["settings"]["parameters"] |= {"token_pattern": pattern, "tokenizer": None}
+        how = f"token_pattern = {pattern[:20]}"
     else:
         value, how = craft_json(value, rng)
     path.write_text(json.dumps(value))

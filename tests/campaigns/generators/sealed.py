@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 
 from tests.campaigns.cases import Case, must_be_refused
-from tests.campaigns.damage import craft_json, craft_tensor, damaged, open_seal, seal_again
+from tests.campaigns.damage import (
+    LONG_WORD,
+    PATTERNS,
+    craft_json,
+    craft_tensor,
+    damaged,
+    open_seal,
+    seal_again,
+)
 from tests.campaigns.dense import not_shares
 
 N_DOCS, N_TOPICS = 20, 3
@@ -143,12 +151,24 @@ def _craft(path: Path, rng: np.random.Generator) -> str:
         name = sorted(tensors)[rng.integers(len(tensors))]
         del tensors[name]
         how = f"{name} removed"
+    elif way < 0.6 and _set(sealed, "token_pattern", pattern := str(rng.choice(PATTERNS))):
+        _set(sealed, "tokenizer", None)
+        how = f"token_pattern = {pattern[:20]}"
     else:
         part = "header" if way < 0.85 else ""
         changed, how = craft_json(sealed[part] if part else sealed, rng)
         sealed = {**sealed, part: changed} if part else changed
     seal_again(path, sealed, tensors)
     return how
+
+
+def _set(value: Any, name: str, new: Any) -> bool:
+    """Replace the value of a name in the pairs [name, value] that dicts are written as."""
+    if isinstance(value, list) and len(value) == 2 and value[0] == name:
+        value[1] = new
+        return True
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_set(part, name, new) for part in parts)
 
 
 # -- use -------------------------------------------------------------------------------------------
@@ -166,6 +186,8 @@ def _use_model(path: Path) -> Any:
     coview.top_terms(inner, 3)
     mixtures = model.predict_proba(views)
     model.predict(views)
+    if views is _texts():
+        model.transform({"en": [LONG_WORD, "goal match"]})
     return [inner.doc_topic_, *inner.view_doc_topic_.values(), mixtures]
 
 
