@@ -12,9 +12,9 @@ import numpy as np
 
 # What may become of an input, in the order of the report; only the first two are good.
 VERDICTS = {
-    "right": "accepted, and what was read is what an independent reading gives",
+    "right": "accepted, and what came of it passed the comparison of its kind (below)",
     "refused": "refused with an error of coview's own, whose words name the input",
-    "silently wrong": "accepted, but what was read is something else",
+    "silently wrong": "accepted, but what came of it did not pass",
     "wrongly refused": "refused although nothing is wrong with it",
     "foreign error": "an error of a type that coview does not document, or that names nothing",
     "memory": "took more memory than an input of its size may",
@@ -65,6 +65,8 @@ class Generator:
         Makes an input from a random generator and an empty folder for its files.
     what : str
         The kind in words, for the report.
+    judged : str
+        What an accepted input is compared with, for the report.
     inputs : int
         How many inputs of this kind a whole campaign has.
     seconds : float
@@ -73,6 +75,7 @@ class Generator:
 
     make: Callable[[np.random.Generator, Path], Case]
     what: str
+    judged: str
     inputs: int
     seconds: float = 60.0
 

@@ -33,6 +33,7 @@ def page(outcomes: Sequence[Outcome], seed: int) -> str:
 def _head(outcomes: Sequence[Outcome], seed: int) -> str:
     wrong = sum(outcome.verdict not in GOOD for outcome in outcomes)
     meanings = "\n".join(f"* **{name}**: {meaning}" for name, meaning in VERDICTS.items())
+    judged = "\n".join(f"* `{name}`: {kind.judged}" for name, kind in GENERATORS.items())
     return f"""# Reliability
 
 `make campaign` writes this page; do not edit it. It attacks coview with generated input, sound and
@@ -46,8 +47,9 @@ memory, so a death or a hang is counted and the campaign goes on. Each input has
 
 {meanings}
 
-Readings are compared, entry by entry, with those of `tests/campaigns/dense.py`, which uses no code
-of coview.
+What an accepted input is compared with uses no code of coview (`tests/campaigns/dense.py`):
+
+{judged}
 """
 
 

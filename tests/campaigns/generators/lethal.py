@@ -18,7 +18,7 @@ def _generator(act: Callable[[], Any], judge: Callable[[Any], str | None]) -> Ge
     def make(rng: np.random.Generator, folder: Path) -> Case:
         return Case("an input", act, judge, ("x",), memory=100 << 20)
 
-    return Generator(make, "", 1, seconds=2.0)
+    return Generator(make, "", "", 1, seconds=2.0)
 
 
 def _refuse(error: BaseException) -> Callable[[], None]:
