@@ -27,7 +27,7 @@ from coview.views.density import is_dense
 MANY_TOPICS = 20  # so many topics of sparse views are more than clusters,
 QUICK_FROM = 40  # and so many need no more than a quick start
 SHARE = 0.2  # of the weighted tokens of all views: the usual share of the ensemble's view,
-SHARES = 0.05, 1.0  # the bounds of what ensemble="auto" gives to it,
+SHARES = 0.1, 1.0  # the bounds of what ensemble="auto" gives to it,
 SHARE_SHARPNESS = 24  # and the power of what it depends on
 HALF_ITERATIONS = 20
 
@@ -99,7 +99,7 @@ def with_learned_share(data: Prepared, n_topics: int, rng: np.random.Generator) 
     EM leaves the consensus from which it begins. If its clusters of one half of the features tell
     more of those of the other half than the consensus does, it should be free; if less, be held:
 
-        share = .2 (what the consensus tells / what EM tells)^24, from .05 to 1.
+        share = .2 (what the consensus tells / what EM tells)^24, from .1 to 1.
     """
     ensemble = data.ensemble
     if ensemble is None or ensemble.halves is None:
