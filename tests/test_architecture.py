@@ -23,7 +23,7 @@ ALLOWED = {
     "wording": set(),
     "store": {"__version__"},
     # the way of the data: reading makes counts, views holds them, em works on them
-    "views": {"memory", "reading", "store", "wording"},
+    "views": {"memory", "params", "reading", "store", "wording"},
     "reading": {"extras", "memory", "params", "store", "views", "wording"},
     "graphs": {"params", "reading.links", "views", "wording"},
     "kernels": set(),
@@ -45,7 +45,9 @@ ALLOWED = {
         *("base", "em", "graphs", "new_documents", "params", "runners", "strength", "views"),
         "wording",
     },
-    "classifier": {"em", "io", "label_guess", "new_documents", "params", "views"},
+    "classifier": {
+        *("em", "io", "label_guess", "new_documents", "params", "views", "wording"),
+    },
     "label_guess": {"ensemble", "views"},
     "automatic": {
         *("classifier", "ensemble", "models", "params", "selection", "views", "wording"),
@@ -55,9 +57,9 @@ ALLOWED = {
         "wording",
     },
     # what shows and judges it
-    "metrics": {"params"},
+    "metrics": {"params", "views.labels"},
     "report": {"models"},
-    "guidance": {"classifier", "models", "params", "report", "views", "wording"},
+    "guidance": {"models", "params", "report", "views", "wording"},
     "retrieval": {
         *("kernels", "metrics", "models", "params", "reading", "report", "runners", "store"),
         *("views", "wording"),

@@ -8,7 +8,7 @@ views that are present.
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +28,7 @@ from coview.reading.recipes import is_raw, read_raw
 from coview.runners.threads import ThreadRunner
 from coview.views.checks import DataWarning
 from coview.views.container import Views
+from coview.views.labels import mark_unknown
 from coview.views.vocabulary import known_views, match_views, read_known
 
 UNSEEN_SHARE = 0.01  # of the counts; below it no warning: folds always lose a few terms
@@ -44,7 +45,7 @@ class FoldedIn:
     view_doc_topic : dict of ndarray of shape (documents, n_components)
         The mixture that explains each view given.
     labels : ndarray of int of shape (documents,)
-        The topic of each document, as `predict` returns it.
+        The topic of each document; it means nothing where the document is `empty`.
     empty : ndarray of bool of shape (documents,)
         Documents without a single count that the model knows; their mixture is uniform.
     clipped : dict of int
@@ -116,18 +117,22 @@ class NewDocumentsMixin(TransformerMixin):
         """
         return self._mixtures(X)[0]
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, unknown: Literal["mark", "guess"] = "mark") -> np.ndarray:
         """Return the topic of each document, after folding it in.
 
         Parameters
         ----------
         X : as in `transform`
+        unknown : {"mark", "guess"}, default="mark"
+            What to say of documents without a single count that the model knows: "mark" gives -1,
+            with a warning that tells how many; "guess" gives the topic that a uniform mixture has.
 
         Returns
         -------
         labels : ndarray of int of shape (documents,)
         """
-        return self.fold_in(X).labels
+        found = self.fold_in(X)
+        return mark_unknown(found.labels, found.empty, unknown)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return p(z|d) of each document, after folding it in: the same numbers as `transform`.

@@ -20,8 +20,9 @@ from coview.em.prepared import (
 from coview.em.scaling import learn_scaling
 from coview.em.seeds import prepare_seeds
 from coview.params import check_dtype
-from coview.views.checks import check_topic_labels, check_training_views
+from coview.views.checks import check_training_views
 from coview.views.container import Views
+from coview.views.labels import check_topic_labels
 
 
 class TrainingDataMixin:

@@ -177,6 +177,11 @@ def evaluate(
     fitted = load(model)
     views, truth = all_documents(source, topic_model(fitted))
     found = evaluate_model(fitted, views, truth, top=top)
+    if found.get("unlabeled"):
+        note(
+            f"{found['unlabeled']:,} of {found['documents']:,} documents are unlabeled: they are "
+            "left out of the comparison with classes."
+        )
     if json and output is None:
         print_json(found)
         return
@@ -210,17 +215,19 @@ def _stacked(chunks: list[Views]) -> Views:
 
 
 def _label_column(source: DataSource) -> np.ndarray:
-    """Read the class labels of a table; an empty cell is None."""
-    import numpy as np
-
+    """Read the class labels of a table; an unlabeled document has None."""
+    from coview.reading.columns import LabelColumn
     from coview.reading.tables import check_columns, open_table
+    from coview.views.labels import named_labels
 
     assert source.data is not None
     assert source.label is not None
     table = open_table(source.data, encoding=source.encoding, delimiter=source.delimiter)
     check_columns([source.label], table)
-    cells = [row[0] for _, row in table.rows([source.label])]
-    return np.array([None if c in (None, "") else str(c) for c in cells], dtype=object)
+    column = LabelColumn()
+    for _, (cell,) in table.rows([source.label]):
+        column.add(cell)
+    return named_labels(*column.finish())
 
 
 def _measure_rows(found: Mapping[str, Any]) -> list[list[Any]]:

@@ -330,16 +330,10 @@ def _fit_and_save(
 
 
 def _targets(views: Views) -> np.ndarray:
-    """Return the class of each document, None if it has none."""
-    import numpy as np
-
-    if views.labels is None:
+    """Return the class of each document by name, None if it has none."""
+    if views.named_labels is None:
         raise UsageError("--classify needs class labels: give their column with --label.")
-    if views.label_names is None:
-        return views.labels
-    # label -1 is an unlabeled document and picks the last name
-    names = np.array([*views.label_names, None], dtype=object)
-    return names[views.labels]
+    return views.named_labels
 
 
 def _save(model: Any, output: Path) -> None:

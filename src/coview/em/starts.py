@@ -20,8 +20,9 @@ from coview.em.seeds import seed_votes, seeded_centers, seeded_topics
 from coview.em.simplex import pad_topics
 from coview.ensemble.features import tfidf
 from coview.ensemble.kmeans import kmeans
-from coview.views.checks import check_mixtures, check_topic_labels
+from coview.views.checks import check_mixtures
 from coview.views.container import Views
+from coview.views.labels import check_topic_labels
 from coview.wording import plural
 
 SMOOTHING = 0.1  # share of a hard label that is spread over all topics

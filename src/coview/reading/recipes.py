@@ -24,6 +24,7 @@ import scipy.sparse as sp
 
 from coview.reading.plain_files import load_array, read_file
 from coview.views.checks import DataWarning, check_names
+from coview.views.labels import is_missing as is_missing
 from coview.wording import listing, quoted
 
 
@@ -78,21 +79,6 @@ def recipe_class(kind: str) -> Any:
         raise ValueError(f"There is no recipe {quoted(kind)}; known are {listing(RECIPES)}.")
     module, name = RECIPES[kind]
     return getattr(import_module(module), name)
-
-
-def is_missing(item: Any) -> bool:
-    """Return whether a raw cell is missing: None, NaN, NA, or a text without visible characters.
-
-    >>> [is_missing(item) for item in (None, float("nan"), "  ", "", "text", ["a"], [])]
-    [True, True, True, True, False, False, False]
-    """
-    if item is None:
-        return True
-    if isinstance(item, str):
-        return not item.strip()
-    if isinstance(item, float):
-        return item != item
-    return type(item).__name__ in ("NAType", "NaTType")
 
 
 def is_raw(X: Any) -> bool:
