@@ -33,7 +33,7 @@ ALLOWED = {
         *("ensemble", "graphs", "kernels", "memory", "params", "progress", "runners", "store"),
         *("views", "wording"),
     },
-    "new_documents": {"em", "params", "reading", "runners", "views"},
+    "new_documents": {"em", "params", "reading", "runners", "views", "wording"},
     "scores": {"em", "new_documents", "params", "runners"},
     "training_data": {"em", "params", "views"},
     "base": {"em", "io", "new_documents", "params", "scores", "training_data", "views"},

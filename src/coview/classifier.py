@@ -21,7 +21,7 @@ from coview.label_guess import (
     pack_space,
 )
 from coview.new_documents import FoldedIn
-from coview.params import check_int, check_real
+from coview.params import check_estimator, check_int, check_real
 from coview.views.container import Views
 from coview.views.labels import (
     UNLABELED,
@@ -127,7 +127,8 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        check_real("guess_strength", self.guess_strength)
+        guess_strength = check_real("guess_strength", self.guess_strength)
+        check_estimator("estimator", self.estimator)
         if self.unlabeled is not None:
             check_int("unlabeled", self.unlabeled, -sys.maxsize, " or None")
         y = check_targets(y)
@@ -147,7 +148,7 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if seeds is not None:
             estimator.set_params(seeds=_by_class_number(seeds, names))
         X, guess, space = self._guess(X, topics, estimator)
-        strength = {} if guess is None else {"guess_strength": self.guess_strength}
+        strength = {} if guess is None else {"guess_strength": guess_strength}
         estimator.fit(X, labels=topics, guess=guess, checkpoint=checkpoint, **strength)
         estimator.topic_names_ = names
         self.estimator_ = estimator

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from coview.params import check_int, seed_of
+from coview.params import check_int, check_view_name, plain_numbers, seed_of
 from coview.views.checks import check_not_all_empty
 from coview.views.container import Views
 from coview.views.labels import (
@@ -91,9 +91,10 @@ class Clusterer(ClusterMixin, ViewsEstimator):
         -------
         self
         """
+        check_view_name(getattr(self, "view", None))
         self._check_parameters()
         views, seed = self._training_views(X), seed_of(self.random_state)
-        with threadpool_limits(1):
+        with threadpool_limits(1), plain_numbers(self):
             found = self._fit(views, np.random.default_rng(seed))
         return self._keep(views, found, seed)
 
@@ -150,11 +151,12 @@ class Classifier(ClassifierMixin, ViewsEstimator):
         -------
         self
         """
+        check_view_name(getattr(self, "view", None))
         self._check_parameters()
         views = self._training_views(X)
         classes, codes = class_codes(y, views.n_docs, views)
         seed = seed_of(self.random_state)
-        with threadpool_limits(1):
+        with threadpool_limits(1), plain_numbers(self):
             found = self._fit(views, codes, np.random.default_rng(seed))
         self._keep(views, {**found, "classes_": classes}, seed)
         guess = self._proba(views).argmax(axis=1)

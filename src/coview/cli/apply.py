@@ -53,11 +53,7 @@ def predict(
         [name, _as_python(label), float(shares.max())] if told else [name, None, None]
         for name, label, shares, told in zip(ids, labels, mixtures, known, strict=True)
     ]
-    if not known.all():
-        note(
-            f"{int((~known).sum()):,} of {len(ids):,} documents have no feature that the model "
-            f"knows: their {what} is left empty."
-        )
+    _tell_unknown(known, f"their {what} is left empty")
     columns = ["document", what, "probability"]
     names = [None] if _is_classifier(fitted) else topic_names(fitted)
     if any(names):
@@ -85,11 +81,21 @@ def transform(
     if output is not None and output.suffix.lower() == ".h5mu":
         _write_mudata(model, source, output)
         return
-    fitted, ids, mixtures, *_ = _applied(model, source)
+    fitted, ids, mixtures, _, known = _applied(model, source)
+    _tell_unknown(known, "their mixture is uniform")
     names = fitted.classes_ if _is_classifier(fitted) else range(mixtures.shape[1])
     columns = ["document", *map(str, names)]
     rows = [[name, *map(float, shares)] for name, shares in zip(ids, mixtures, strict=True)]
     show_or_write(columns, rows, as_json=json, output=output, raw=raw, max_shown=MAX_SHOWN)
+
+
+def _tell_unknown(known: np.ndarray, what: str) -> None:
+    """Tell how many documents the model knows nothing of, and what stands for them."""
+    if not known.all():
+        note(
+            f"{int((~known).sum()):,} of {len(known):,} documents have no feature that the model "
+            f"knows: {what}."
+        )
 
 
 def _applied(

@@ -393,6 +393,8 @@ def _report(
         "stability": topic_stability(model) if known else None,
         "file": str(output),
     }
+    if hasattr(fitted, "n_unlabeled_"):
+        summary["unlabeled"] = fitted.n_unlabeled_
     if hasattr(fitted, "why_"):
         summary["why"] = fitted.why_.as_data()
     path = getattr(model, "strength_path_", None)

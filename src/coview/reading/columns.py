@@ -29,7 +29,7 @@ from coview.reading.tables import (
 from coview.reading.text import CountedView, TextColumn, TextOptions, TokensColumn
 from coview.views.checks import check_aligned, check_ids, check_view_names
 from coview.views.labels import LARGEST, is_unlabeled_item
-from coview.wording import listing, location, printable, quoted
+from coview.wording import argument, listing, location, printable, quoted
 
 _INTEGER = re.compile("0|-?[1-9][0-9]*")
 
@@ -160,8 +160,8 @@ def _check_roles(source: RowSource, roles: ColumnRoles, counted: Iterable[str]) 
         prose = text_columns(source)
         looks = f"{listing(prose, 20)} look like text" if prose else "none looks like text"
         raise ValueError(
-            f"Say which columns are views, for example text=[...]. {source.name} has the columns "
-            f"{listing(source.columns(), 20)}; {looks}."
+            f"Say which columns are views, for example by {argument('text', *prose[:1])}. "
+            f"{source.name} has the columns {listing(source.columns(), 20)}; {looks}."
         )
     check_view_names(views)
     check_columns(roles.columns, source)
@@ -262,7 +262,9 @@ class IdColumn:
     def add(self, cell: Any) -> None:
         """Read the cell of one more document."""
         if is_missing(cell):
-            raise ValueError("the id is empty. Each document needs one; or leave id= out.")
+            raise ValueError(
+                f"the id is empty. Each document needs one; or leave {argument('id')} out."
+            )
         if isinstance(cell, float) and cell.is_integer():
             cell = int(cell)
         if isinstance(cell, bool) or not isinstance(cell, str | int | np.integer):

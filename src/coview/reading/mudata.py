@@ -32,7 +32,7 @@ from coview.views.checks import check_names
 from coview.views.contents import take_documents
 from coview.views.labels import is_unlabeled
 from coview.views.matrix_checks import check_matrix
-from coview.wording import listing, plural, quoted
+from coview.wording import argument, listing, plural, quoted
 
 if TYPE_CHECKING:
     from coview.views.container import Views
@@ -134,7 +134,8 @@ def _counts_of(part: Any, name: str, layer: str | None) -> Any:
         )
     matrix = part.X if layer is None else part.layers[layer]
     where = f"{'X' if layer is None else f'Layer {quoted(layer)}'} of modality {quoted(name)}"
-    advice = f"Choose raw counts: layers={{{name!r}: ...}}; it has {_listed(layers)}."
+    choice = argument("layers", {name: "..."}) if layers else argument("layers")
+    advice = f"Choose raw counts: {choice}; it has {_listed(layers)}."
     if matrix is None:
         raise ValueError(f"{where} is empty. {advice}")
     if 0 not in matrix.shape and matrix.min() < 0:

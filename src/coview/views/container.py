@@ -269,9 +269,9 @@ class Views(Constructors):
         >>> Views({"en": [[1]], "fr": [[2]], "it": [[3]]}).drop("fr").names
         ('en', 'it')
         """
-        names = one_or_many(names)
-        check_known(names, self.names, "The selection")
-        return self.select(*(name for name in self.names if name not in names))
+        left_out = one_or_many(names)
+        check_known(left_out, self.names, "The selection")
+        return self.select(*(name for name in self.names if name not in left_out))
 
     def concat(self, name: str = "all") -> Views:
         """Return one view with the terms of all views, side by side.

@@ -32,7 +32,7 @@ from coview.views.checks import check_ids, check_view_names
 from coview.views.contents import Contents
 from coview.views.labels import is_unlabeled
 from coview.views.matrix_checks import check_matrix
-from coview.wording import listing, quoted
+from coview.wording import argument, listing, quoted
 
 _VIEW_FILE = re.compile(r"view_(.+)\.(npz|npy)", re.DOTALL)
 _OUR_FILES = re.compile(
@@ -84,7 +84,7 @@ def _check_target(target: Path, overwrite: bool) -> None:
     files = sorted(path.name for path in target.iterdir()) if target.exists() else []
     if files and not overwrite:
         raise FileExistsError(
-            f"{target} is not empty. Choose another folder, or pass overwrite=True."
+            f"{target} is not empty. Choose another folder, or give {argument('overwrite', True)}."
         )
     foreign = [name for name in files if not _OUR_FILES.fullmatch(name)]
     if foreign:  # never delete files that are not ours

@@ -85,7 +85,9 @@ def label_array(labels: Any) -> np.ndarray:
     NumPy alone makes texts of numbers and NaN among texts, and forgets a mask.
     """
     if isinstance(labels, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(labels), None, labels.data.astype(object))
+        array = labels.data.astype(object)
+        array[np.ma.getmaskarray(labels)] = None
+        return array
     if hasattr(labels, "__array__") or isinstance(labels, str | bytes):
         return np.asarray(labels)
     listed = list(labels) if isinstance(labels, Iterable) else labels
