@@ -26,7 +26,7 @@ ALLOWED = {
     "wording": set(),
     "store": {"__version__", "outputs"},
     # the way of the data: reading makes counts, views holds them, em works on them
-    "views": {"escaping", "memory", "outputs", "reading", "store", "wording"},
+    "views": {"escaping", "memory", "outputs", "params", "reading", "store", "wording"},
     "reading": {"extras", "memory", "params", "store", "views", "wording"},
     "graphs": {"params", "reading.links", "views", "wording"},
     "kernels": set(),
@@ -39,7 +39,7 @@ ALLOWED = {
         *("ensemble", "graphs", "kernels", "memory", "outputs", "params", "progress", "runners"),
         *("store", "views", "wording"),
     },
-    "new_documents": {"em", "params", "reading", "runners", "views"},
+    "new_documents": {"em", "params", "reading", "runners", "views", "wording"},
     "scores": {"em", "new_documents", "params", "runners"},
     "training_data": {"em", "ensemble.reliability", "params", "progress", "views"},
     "topic_terms": {"report"},
@@ -57,7 +57,7 @@ ALLOWED = {
     },
     "classifier": {
         *("em", "io", "label_guess", "new_documents", "params", "pickling", "topic_terms"),
-        "views",
+        *("views", "wording"),
     },
     "label_guess": {"em.tfidf", "ensemble", "views"},
     "automatic": {
@@ -68,9 +68,9 @@ ALLOWED = {
         *("store", "strength", "views", "wording"),
     },
     # what shows and judges it
-    "metrics": {"params"},
+    "metrics": {"params", "views.labels"},
     "report": {"models", "params"},
-    "guidance": {"classifier", "models", "params", "report", "views", "wording"},
+    "guidance": {"models", "params", "report", "views", "wording"},
     "retrieval": {
         *("kernels", "metrics", "models", "params", "reading", "report", "runners", "store"),
         *("views", "wording"),

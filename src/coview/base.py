@@ -26,6 +26,7 @@ from coview.em.restarts import (
     CallbackSupportMixin,
     FitCallbacks,
     FitPlan,
+    Seeds,
     best_of_restarts,
     fit_fingerprint,
     one_fit_at_a_time,
@@ -318,8 +319,8 @@ class BaseViewsModel(
             writer = checkpoint_writer(
                 checkpoint, self.random_state, fingerprint, type(self).__name__
             )
-            own, *seeds = np.random.SeedSequence(writer.seed).spawn(1 + self.n_init)
-            data, learned = self._prepare_training(views, labels, np.random.default_rng(own))
+            seeds = Seeds(writer.seed, self.n_init)
+            data, learned = self._prepare_training(views, labels, np.random.default_rng(seeds.own))
             data = data.with_ensemble_view(self._ensemble_share(data)).cut(columns=True)
             data = data.with_guess(guess)
             callbacks = FitCallbacks(self, views, self.n_init * self.max_iter)

@@ -23,8 +23,9 @@ from coview.em.seeds import prepare_seeds
 from coview.ensemble.reliability import ViewReliability
 from coview.params import check_dtype
 from coview.progress import progress_bar
-from coview.views.checks import check_topic_labels, check_training_views
+from coview.views.checks import check_training_views
 from coview.views.container import Views
+from coview.views.labels import check_topic_labels
 
 
 class TrainingDataMixin:

@@ -227,7 +227,7 @@ def test_a_model_is_measured_on_a_folder_with_labels(model, folder):
 
 def test_the_measures_as_json_and_as_csv(model, folder, tmp_path):
     found = json.loads(working("evaluate", model, folder, "--json"))
-    assert set(found) == {"documents", "clusters", "perplexity", "agreement", "views"}
+    assert set(found) == {"documents", "unlabeled", "clusters", "perplexity", "agreement", "views"}
     working("evaluate", model, folder, "-o", tmp_path / "e.csv")
     lines = (tmp_path / "e.csv").read_text().splitlines()
     assert lines[0] == "measure,of,value"

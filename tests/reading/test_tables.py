@@ -171,7 +171,7 @@ def test_progress_is_told_in_bytes(tmp_path):
         ("t.csv", b"", r"is empty"),
         ("t.csv", b"a,b\n", r"has no rows"),
         ("t.csv", b"a,b\nx,1\ncaf\xe9,2\n", r"line 3: not text in the encoding utf-8.*cp1252"),
-        ("t.csv", "a,b\nx,1\n".encode("utf-16"), r'line 1: not text.*encoding="utf-16"'),
+        ("t.csv", "a,b\nx,1\n".encode("utf-16"), r"line 1: not text.*encoding='utf-16'"),
         ("t.csv.gz", b"a,b\n", r"cannot be unpacked"),
         ("t.jsonl", b'{"a": "x"}\n{"a": }\n', r"line 2: expected one whole JSON object"),
         ("t.jsonl", b'{"a": "x"}\n[1, 2]\n', r"line 2: .*found list \[1, 2\]"),

@@ -117,10 +117,9 @@ def test_labels_of_any_kind_come_back(labels, tmp_path):
     assert loaded.tolist() == list(labels)
 
 
-@pytest.mark.parametrize("label", [None, "nul\0"])
-def test_labels_that_text_cannot_keep_are_refused(label, tmp_path):
+def test_labels_that_text_cannot_keep_are_refused(tmp_path):
     with pytest.raises(ValueError, match="cannot be saved as text"):
-        Views(np.eye(2), labels=np.array(["a", label], dtype=object)).save(tmp_path / "data")
+        Views(np.eye(2), labels=np.array(["a", "nul\0"], dtype=object)).save(tmp_path / "data")
     assert listing(tmp_path) == []
 
 

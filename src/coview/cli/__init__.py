@@ -18,10 +18,11 @@ from coview.cli.data import data_app
 from coview.cli.demo import demo
 from coview.cli.fit import fit
 from coview.cli.inspect import convert, info, topics
-from coview.cli.options import UsageError, in_options
+from coview.cli.options import ARGUMENTS, UsageError, in_options
 from coview.cli.output import note
 from coview.cli.search import search
 from coview.cli.suggest import suggest
+from coview.wording import words_for_options
 
 # raised for bad input, bad files and missing packages; anything else is a bug in coview
 EXPECTED_ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError, KeyError)
@@ -81,7 +82,8 @@ def _run() -> None:
         arguments = ["--debug", *(a for a in arguments if a != "--debug")]
     warnings.showwarning = _show_warning
     try:
-        app(args=arguments, prog_name="coview", standalone_mode=True)
+        with words_for_options(ARGUMENTS):
+            app(args=arguments, prog_name="coview", standalone_mode=True)
     except KeyboardInterrupt:
         if debug:
             raise

@@ -52,11 +52,7 @@ def predict(
         [name, _as_python(label), float(shares.max())] if told else [name, None, None]
         for name, label, shares, told in zip(ids, labels, mixtures, known, strict=True)
     ]
-    if not known.all():
-        note(
-            f"{int((~known).sum()):,} of {len(ids):,} documents have no feature that the model "
-            f"knows: their {what} is left empty."
-        )
+    _tell_unknown(known, f"their {what} is left empty")
     columns = ["document", what, "probability"]
     names = [None] if _is_classifier(fitted) else topic_names(fitted)
     if any(names):
@@ -87,11 +83,21 @@ def transform(
     from coview.topic_terms import topic_columns
 
     check_table_output(output, model, *source.files)
-    fitted, ids, mixtures, *_ = _applied(model, source)
+    fitted, ids, mixtures, _, known = _applied(model, source)
+    _tell_unknown(known, "their mixture is uniform")
     names = fitted.classes_ if _is_classifier(fitted) else topic_columns(mixtures.shape[1])
     columns = ["document", *map(str, names)]
     rows = [[name, *map(float, shares)] for name, shares in zip(ids, mixtures, strict=True)]
     show_or_write(columns, rows, as_json=json, output=output, raw=raw, max_shown=MAX_SHOWN)
+
+
+def _tell_unknown(known: np.ndarray, what: str) -> None:
+    """Tell how many documents the model knows nothing of, and what stands for them."""
+    if not known.all():
+        note(
+            f"{int((~known).sum()):,} of {len(known):,} documents have no feature that the model "
+            f"knows: {what}."
+        )
 
 
 def _applied(
@@ -179,6 +185,11 @@ def evaluate(
     fitted = load(model)
     views, truth = all_documents(source, topic_model(fitted))
     found = evaluate_model(fitted, views, truth, top=top)
+    if found.get("unlabeled"):
+        note(
+            f"{found['unlabeled']:,} of {found['documents']:,} documents are unlabeled: they are "
+            "left out of the comparison with classes."
+        )
     if json and output is None:
         print_json(found)
         return
@@ -212,17 +223,19 @@ def _stacked(chunks: list[Views]) -> Views:
 
 
 def _label_column(source: DataSource) -> np.ndarray:
-    """Read the class labels of a table; an empty cell is None."""
-    import numpy as np
-
+    """Read the class labels of a table; an unlabeled document has None."""
+    from coview.reading.columns import LabelColumn
     from coview.reading.tables import check_columns, open_table
+    from coview.views.labels import named_labels
 
     assert source.data is not None
     assert source.label is not None
     table = open_table(source.data, encoding=source.encoding, delimiter=source.delimiter)
     check_columns([source.label], table)
-    cells = [row[0] for _, row in table.rows([source.label])]
-    return np.array([None if c in (None, "") else str(c) for c in cells], dtype=object)
+    column = LabelColumn()
+    for _, (cell,) in table.rows([source.label]):
+        column.add(cell)
+    return named_labels(*column.finish())
 
 
 def _measure_rows(found: Mapping[str, Any]) -> list[list[Any]]:

@@ -327,16 +327,10 @@ def _fit_and_save(
 
 
 def _targets(views: Views) -> np.ndarray:
-    """Return the class of each document, None if it has none."""
-    import numpy as np
-
-    if views.labels is None:
+    """Return the class of each document by name, None if it has none."""
+    if views.named_labels is None:
         raise UsageError("--classify needs class labels: give their column with --label.")
-    if views.label_names is None:
-        return views.labels
-    # label -1 is an unlabeled document and picks the last name
-    names = np.array([*views.label_names, None], dtype=object)
-    return names[views.labels]
+    return views.named_labels
 
 
 def _save(model: Any, output: Path) -> None:
@@ -397,6 +391,8 @@ def _report(
         "stability": topic_stability(model) if known else None,
         "file": str(output),
     }
+    if hasattr(fitted, "n_unlabeled_"):
+        summary["unlabeled"] = fitted.n_unlabeled_
     if hasattr(fitted, "why_"):
         summary["why"] = fitted.why_.as_data()
     path = getattr(model, "strength_path_", None)

@@ -200,6 +200,20 @@ Raw = Annotated[
     ),
 ]
 
+# -- words -----------------------------------------------------------------------------------------
+
+# what messages call the arguments of Python; others are no options
+ARGUMENTS = {
+    **{name: f"--{name}" for name in ("text", "tokens", "image", "id", "label", "ids", "labels")},
+    **{name: f"--{name}" for name in ("encoding", "delimiter", "overwrite", "space", "metric")},
+    "languages": "--language",
+    "layers": "--layer",
+    "stop_words": "--keep-stop-words",
+    "min_df": "--min-df",
+    "max_df": "--max-df",
+    "max_features": "--max-features",
+}
+
 # -- checks ----------------------------------------------------------------------------------------
 
 

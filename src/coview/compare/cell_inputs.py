@@ -34,6 +34,7 @@ from coview.models import MODEL_NAMES, model_class
 from coview.params import check_choice, check_real
 from coview.views.container import Views
 from coview.views.density import has_negatives
+from coview.views.labels import is_unlabeled
 from coview.wording import listing, plural, quoted, suggestion
 
 CACHE_SIZE = 6  # data sets kept in memory in one process: each is used again with every seed
@@ -334,8 +335,8 @@ def draw_test(n_docs: int, share: float, *, seed: int = 0) -> np.ndarray:
 
 
 def has_label(labels: Any) -> np.ndarray:
-    """Return which documents have a class, that is, neither -1 nor None."""
-    return np.array([label is not None and label != -1 for label in np.asarray(labels).tolist()])
+    """Return which documents have a class; see `coview.views.labels`."""
+    return ~is_unlabeled(labels)
 
 
 def _rows_by_class(labels: Any) -> list[np.ndarray]:

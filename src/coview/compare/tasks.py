@@ -119,7 +119,9 @@ def classify(cell: CellData, views: Views, is_test: Split, given: GivenModels) -
     known[shown] = codes[shown]
     prepared = Preprocessing(cell["data"]["steps"]).learn(views).apply(views)
     model = _classifier(cell, n_classes(views) or 1, given)
-    fitted, seconds = timed(model.fit, seen_views(cell["entry"], prepared), known)
+    # without labels the views name no classes: those in `known` are numbers of our own
+    seen = seen_views(cell["entry"], prepared.with_labels(None))
+    fitted, seconds = timed(model.fit, seen, known)
     values = classification_metrics(codes[hidden], np.asarray(fitted.labels_)[hidden])
     return Outcome({"": {**values, "labeled": len(shown)}}, seconds, iterations(fitted), len(views))
 
@@ -163,7 +165,8 @@ def retrieve(cell: CellData, views: Views, is_test: Split, given: GivenModels) -
         raise ValueError(f"{entry['name']} cannot place a document by one of its views.")
     train, test = _split(cell, views, is_test)
     if task_of(entry["name"]) == "retrieval":
-        fitted, seconds = timed(model.fit, train, train.labels)
+        # by numbers: names would put the classes into another order
+        fitted, seconds = timed(model.fit, train.with_labels(None), train.labels)
     else:
         fitted, seconds = timed(model.fit, train)
     values: dict[str, dict[str, float]] = {}

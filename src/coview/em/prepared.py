@@ -25,10 +25,11 @@ from coview.em.simplex import padded
 from coview.ensemble.consensus import Ensemble
 from coview.ensemble.reliability import ViewReliability
 from coview.memory import check_memory
-from coview.params import check_choice, check_real
+from coview.params import check_choice, check_real, shown
 from coview.views.checks import DataWarning, check_mixtures, frozen
 from coview.views.container import Views
 from coview.views.density import is_sparse_counts
+from coview.views.labels import check_topic_labels, label_array
 
 ENSEMBLE_VIEW = "(ensemble)"  # the internal view in which documents have the clusters they are in
 
@@ -193,6 +194,21 @@ def _warn_of_empty_pins(data: Prepared) -> None:
             DataWarning,
             stacklevel=7,
         )
+
+
+def check_init(init: Any, n_docs: int, n_topics: int) -> np.ndarray:
+    """Return a start that is given: labels (documents,) or mixtures (documents, topics)."""
+    given = label_array(init)
+    if given.ndim not in (1, 2) or given.dtype.kind not in "biufO":
+        raise ValueError(
+            "init must be a name, a fitted model, an array of mixtures of shape (documents, "
+            f"topics), or labels of shape (documents,); got {shown(init)}."
+        )
+    check = check_topic_labels if given.ndim == 1 else check_mixtures
+    try:
+        return check(given, n_docs, n_topics)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ValueError(f"init: {error}") from error
 
 
 def check_guess(guess: Any, strength: Any, n_docs: int, n_topics: int) -> Guess | None:

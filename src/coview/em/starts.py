@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.em.prepared import Prepared
+from coview.em.prepared import Prepared, check_init
 from coview.em.seeds import seed_votes, seeded_centers, seeded_topics
 from coview.em.simplex import pad_topics
 from coview.em.tfidf import tfidf
 from coview.ensemble.kmeans import kmeans
 from coview.ensemble.spaces import spectral
-from coview.views.checks import check_mixtures, check_topic_labels
 from coview.views.container import Views
 from coview.wording import plural
 
@@ -245,12 +244,10 @@ def starts_from(
         names = start_names(init, data, n_topics)
         again = {"consensus": {"restart": restart}}
         return [(n, partial(STARTS[n], data, n_topics, rng, **again.get(n, {}))) for n in names]
-    given = np.asarray(init)
+    given = check_init(init, data.n_docs, n_topics)
     if given.ndim == 1:
-        labels = check_topic_labels(given, data.n_docs, n_topics)
-        return [("given", partial(label_start, "given", labels, n_topics, data))]
-    mixtures = check_mixtures(given, data.n_docs, n_topics)
-    return [("given", partial(mixture_start, "given", mixtures, data))]
+        return [("given", partial(label_start, "given", given, n_topics, data))]
+    return [("given", partial(mixture_start, "given", given, data))]
 
 
 def start_names(init: str, data: Prepared, n_topics: int) -> list[str]:

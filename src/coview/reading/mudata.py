@@ -32,8 +32,9 @@ from coview.reading.plain_files import check_room, read_file
 from coview.store import replacing
 from coview.views.checks import DataWarning, check_names
 from coview.views.contents import take_documents
+from coview.views.labels import is_unlabeled
 from coview.views.matrix_checks import check_matrix
-from coview.wording import listing, plural, quoted
+from coview.wording import argument, listing, plural, quoted
 
 if TYPE_CHECKING:
     from coview.views.container import Views
@@ -194,7 +195,8 @@ def _counts_of(part: Any, name: str, layer: str | None) -> Any:
         )
     matrix = part.X if in_x else part.layers[layer]
     where = f"{'X' if in_x else f'Layer {quoted(layer)}'} of modality {quoted(name)}"
-    advice = f"Choose raw counts: layers={{{name!r}: ...}}; it has {_listed(layers)}."
+    choice = argument("layers", {name: "..."}) if layers else argument("layers")
+    advice = f"Choose raw counts: {choice}; it has {_listed(layers)}."
     if matrix is None:
         raise ValueError(f"{where} is empty. {advice}")
     if 0 not in matrix.shape and matrix.min() < 0:
@@ -257,10 +259,11 @@ def _labels(obs: Any, column: str) -> dict[str, Any]:
     if values.dtype.kind in "iu":
         return {"labels": values.to_numpy()}
     categories = values.astype("category").cat
-    return {
-        "labels": categories.codes.to_numpy().astype(np.int64),
-        "label_names": [str(name) for name in categories.categories],
-    }
+    names = np.array([str(name) for name in categories.categories], dtype=object)
+    kept = ~is_unlabeled(names)
+    # a cell without a category has the code -1, which picks the last number
+    numbers = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
+    return {"labels": numbers[categories.codes.to_numpy()], "label_names": names[kept].tolist()}
 
 
 # -- writing --------------------------------------------------------------------------------------
@@ -312,7 +315,7 @@ def to_mudata(
         mixtures, labels = _results(model, mdata, layers)
         topics = {name: _topics(model, mdata.mod[name], name) for name in _shared(model, mdata)}
         mdata.obsm[f"X_{key}"] = mixtures
-        mdata.obs[key] = _as_categories(labels, mixtures.shape[1])
+        mdata.obs[key] = _as_categories(labels, _topic_names(model))
         for name, p_w_z in topics.items():
             mdata.mod[name].varm[f"{key}_topics"] = p_w_z
         mdata.uns[key] = _settings(model)
@@ -381,9 +384,19 @@ def _topics(model: Any, part: Any, name: str) -> np.ndarray:
     return np.where(columns[:, np.newaxis] >= 0, p_w_z.T[columns], 0)
 
 
-def _as_categories(labels: np.ndarray, n_topics: int) -> Any:
-    """Return topics as categories, so that plots give each its own color."""
-    names = [str(topic) for topic in range(n_topics)]
+def _topic_names(model: Any) -> Sequence[str | None]:
+    """Return the names of the topics; models of earlier versions have none."""
+    return getattr(model, "topic_names_", None) or [None] * model.doc_topic_.shape[1]
+
+
+def _as_categories(labels: np.ndarray, topic_names: Sequence[str | None]) -> Any:
+    """Return topics as categories, so that plots give each its own color.
+
+    Where all have names, such as the topics of a classifier, these; otherwise numbers. A cell that
+    the model knows nothing of has none.
+    """
+    named = None not in topic_names and len(set(topic_names)) == len(topic_names)
+    names = topic_names if named else [str(topic) for topic in range(len(topic_names))]
     return need("pandas", extra="scverse").Categorical.from_codes(labels, names)
 
 

@@ -44,7 +44,7 @@ from coview.reading.words import (
     unspaced_share,
 )
 from coview.views.checks import check_known
-from coview.wording import listing, location, plural, printable, quoted
+from coview.wording import argument, listing, location, plural, printable, quoted
 
 
 class CountedView(NamedTuple):
@@ -418,7 +418,8 @@ class TextOptions:
             if words != "auto":
                 raise ValueError(
                     f'stop_words must be "auto", None, a list of words or a dict of these by view; '
-                    f"got {quoted(words)}. To choose a list by language, use languages=."
+                    f"got {quoted(words)}. To choose a list by language, use "
+                    f"{argument('languages')}."
                 )
             words = () if language is None else stop_words(language)
         found = {token for word in words or () for token in split_words(word.lower())}

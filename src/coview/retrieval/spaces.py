@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from coview.retrieval.exact import TASK, split_rows
+from coview.views.labels import is_unlabeled, label_array
 from coview.wording import listing, plural
 
 ViewOrAll = str | None  # the name of a view; None stands for all views together
@@ -91,7 +92,7 @@ def make_space(model: Any, name: str, labels: Any, metric: str) -> ComparisonSpa
     model : fitted model
     name : {"topic", "semantic"}
     labels : array-like of shape (training documents,) or None
-        Classes, for the semantic space; None or -1 for unlabeled documents.
+        Classes, for the semantic space; -1, None, NaN and empty texts are unlabeled.
     metric : str
     """
     if name == "topic":
@@ -129,7 +130,7 @@ def _mean(vectors: np.ndarray, present: np.ndarray) -> np.ndarray:
 
 def _semantic_space(model: Any, labels: Any) -> ComparisonSpace:
     labels = _check_labels(labels, len(model.doc_topic_))
-    known = np.array([not _is_unlabeled(label) for label in labels])
+    known = ~is_unlabeled(labels)
     classes = sorted(set(labels[known].tolist()))
     if len(classes) < 2:
         raise ValueError(
@@ -154,19 +155,14 @@ def _check_labels(labels: Any, n_docs: int) -> np.ndarray:
             "space='semantic' learns a classifier from labels: give labels=..., one for each "
             "training document, None or -1 for unlabeled ones."
         )
-    labels = np.array([x.item() if isinstance(x, np.generic) else x for x in labels], dtype=object)
+    given = label_array(labels).tolist()
+    labels = np.array([x.item() if isinstance(x, np.generic) else x for x in given], dtype=object)
     if len(labels) != n_docs:
         raise ValueError(
             f"There are {plural(len(labels), 'label')} for {plural(n_docs, 'training document')}; "
             "give one for each, None or -1 for unlabeled ones."
         )
     return labels
-
-
-def _is_unlabeled(label: Any) -> bool:
-    if label is None or (isinstance(label, float) and np.isnan(label)):
-        return True
-    return isinstance(label, int) and not isinstance(label, bool) and label == -1
 
 
 def _learn(

@@ -33,9 +33,10 @@ from coview.reading.recipes import read_recipes, write_recipe
 from coview.store import DamagedFile, replace_folder, restore_folder
 from coview.views.checks import check_ids, check_view_names
 from coview.views.contents import Contents
+from coview.views.labels import is_unlabeled
 from coview.views.manifest import MANIFEST, different_files, read_manifest, write_manifest
 from coview.views.matrix_checks import check_matrix
-from coview.wording import listing, quoted
+from coview.wording import argument, listing, quoted
 
 _VIEW_FILE = re.compile(r"view_(.+)\.(npz|npy)", re.DOTALL)
 _OUR_FILES = re.compile(
@@ -86,7 +87,7 @@ def _check_target(target: Path, overwrite: bool) -> None:
     files = sorted(path.name for path in target.iterdir()) if target.exists() else []
     if files and not overwrite:
         raise FileExistsError(
-            f"{target} is not empty. Choose another folder, or pass overwrite=True."
+            f"{target} is not empty. Choose another folder, or give {argument('overwrite', True)}."
         )
     foreign = [name for name in files if not _OUR_FILES.fullmatch(name)]
     if foreign:  # never delete files that are not ours
@@ -129,16 +130,16 @@ def _write_lines(path: Path, lines: Iterable[str] | None) -> None:
 
 
 def _plain_labels(labels: np.ndarray) -> np.ndarray:
-    """Return labels in a type that needs no pickle."""
+    """Return labels in a type that needs no pickle; an empty text is an unlabeled document."""
     if labels.dtype.kind != "O":
         return labels
-    plain = labels.astype(str)
-    # numpy's texts drop a NUL at the end, and None has become the text "None"
-    changed = plain.astype(object) != labels
+    texts = np.where(is_unlabeled(labels), "", labels)
+    plain = texts.astype(str)
+    changed = plain.astype(object) != texts  # numpy's texts drop a NUL at the end
     if changed.any():
         raise ValueError(
-            f"Label {quoted(labels[np.argmax(changed)])} cannot be saved as text. For documents "
-            "without a label use integers, -1 for unlabeled, and label_names."
+            f"Label {quoted(labels[np.argmax(changed)])} cannot be saved as text. Use integers, "
+            "-1 for unlabeled, and label_names."
         )
     return plain
 

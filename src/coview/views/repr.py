@@ -84,13 +84,15 @@ def _notes(views: Views) -> str:
 def _labels(views: Views) -> str:
     if views.labels is None:
         return "no"
-    labels = views.labels.tolist()
-    classes = set(labels) - {None, -1}
-    unlabeled = sum(label is None or label == -1 for label in labels)
+    # not at the top, as above
+    from coview.views.labels import is_unlabeled
+
+    unlabeled = is_unlabeled(views.labels)
+    classes = set(views.labels[~unlabeled].tolist())
     names = views.label_names
     shown = [label if names is None else names[label] for label in sorted(classes)]
     some = ", ".join(printable(name, 20) for name in shown[:3]) + (
         ", ..." if len(shown) > 3 else ""
     )
     count = f"{len(classes):,} {'class' if len(classes) == 1 else 'classes'}"
-    return f"{count}{f' ({some})' if some else ''}, {unlabeled:,} unlabeled"
+    return f"{count}{f' ({some})' if some else ''}, {unlabeled.sum():,} unlabeled"
