@@ -89,7 +89,7 @@ def test_shares_are_of_the_score(coupled, planted, metric):
 
 def test_words_speak_for_a_topic_by_their_posterior(coupled, planted):
     hit = search(coupled, planted[:1].select("view_0"), views=planted, top=1, explain=True)[0]
-    reason = hit.explanation[0]
+    reason = next(reason for reason in hit.explanation if reason.topic is not None)
     p_z_d = coupled.transform(planted[:1].select("view_0"))[0].astype(float)
     p_w_z = coupled.components_["view_0"].astype(float)
     counts = planted["view_0"].toarray()[0]
