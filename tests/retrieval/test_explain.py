@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from coview import Doc, LinkPLSA, SearchIndex, Views, search
+from coview.metrics.retrieval import SEMANTIC_C
 from coview.retrieval.similarity import METRICS
 from tests.retrieval import naive
 from tests.retrieval.stories import TOPICS
@@ -24,7 +25,9 @@ def test_semantic_space_is_that_of_logistic_regressions_on_the_mixtures(coupled,
     posteriors = {}
     for view in planted.names:
         mixtures = coupled.view_doc_topic_[view].astype(float)
-        fitted = LogisticRegression(max_iter=2000).fit(mixtures[known], np.array(labels)[known])
+        fitted = LogisticRegression(C=SEMANTIC_C, max_iter=2000).fit(
+            mixtures[known], np.array(labels)[known]
+        )
         posteriors[view] = fitted.predict_proba, fitted.predict_proba(mixtures)
     query = coupled.transform(planted[:1].select("view_0")).astype(float)
     expected, values = naive.best(
@@ -46,7 +49,11 @@ def test_two_classes_have_the_posterior_of_scikit_learn(coupled, planted):
     labels = planted.labels % 2
     index = SearchIndex(coupled, in_view="view_1", space="semantic", labels=labels)
     mixtures = coupled.view_doc_topic_["view_1"].astype(float)
-    expected = LogisticRegression(max_iter=2000).fit(mixtures, labels).predict_proba(mixtures)
+    expected = (
+        LogisticRegression(C=SEMANTIC_C, max_iter=2000)
+        .fit(mixtures, labels)
+        .predict_proba(mixtures)
+    )
     np.testing.assert_allclose(index._gallery.vectors, expected, atol=1e-5)
 
 

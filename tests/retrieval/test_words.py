@@ -5,7 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from coview import Doc, LinkPLSA, SearchIndex, Views, VotedPLSA, search
+from coview.compare.tasks import _vectors
 from coview.datasets import make_views
+from coview.metrics import similarity
 from coview.retrieval.evidence import TopicEvidence
 from coview.retrieval.words import WORDS, shared_terms
 from coview.store import DamagedFile, read_sealed, write_sealed
@@ -135,7 +137,7 @@ def test_the_default_is_by_topics_alone_where_words_are_not_known(model, stories
     assert SearchIndex(model, training_views=stories).metric == "topics+words"
     assert SearchIndex(model, views=stories, metric="hellinger").metric == "hellinger"
     semantic = SearchIndex(model, views=stories, space="semantic", labels=labels)
-    assert semantic.metric == "hellinger"
+    assert semantic.metric == "correlation"
 
 
 def test_what_cannot_be_compared_by_words_is_refused(model, stories):
@@ -245,3 +247,25 @@ def test_words_that_do_not_fit_are_refused(titles, titled, tmp_path, name, chang
     )
     with pytest.raises(DamagedFile, match="no index that coview understands"):
         SearchIndex.load(tmp_path / "b.index", titles)
+
+
+@pytest.mark.parametrize("space", ["topic", "semantic"])
+def test_an_index_and_a_comparison_have_the_same_semantic_space(coupled, planted, space):
+    train, test = planted, planted[:30]
+    vectors, means = _vectors(
+        coupled, train, test, space, "separate", {"training_mixtures": "folded"}
+    )
+    labels = train.labels if space == "semantic" else None
+    index = SearchIndex(
+        coupled,
+        in_view="view_1",
+        views=test,
+        training_views=train,
+        space=space,
+        labels=labels,
+        metric="correlation",
+    )
+    positions, scores = index.query_many(test.select("view_0"), top=30)
+    center = (means["view_0"], means["view_1"])
+    expected = similarity(vectors["view_0"], vectors["view_1"], metric="correlation", center=center)
+    np.testing.assert_allclose(np.take_along_axis(expected, positions, 1), scores, atol=1e-5)

@@ -101,23 +101,23 @@ class Gallery:
 
 
 def training_gallery(
-    model: Any, in_view: ViewOrAll, space: ComparisonSpace, views: Any = None
+    model: Any, in_view: ViewOrAll, space: ComparisonSpace, training: Views | None = None
 ) -> Gallery:
     """Return the training documents that have a view (None: any view).
 
-    `views` are the documents that the model was fitted to, if they are at hand.
+    `training` are their counts, if they are at hand: see `check_training_views`.
     """
     mixtures, present = next((m, p) for view, m, p in training_mixtures(model) if view == in_view)
     rows = np.flatnonzero(present)
     if not len(rows):
         raise ValueError(f"There is nothing to search: {_none_has(in_view, 'training document')}.")
-    aligned = None if views is None else _training_views(model, in_view, views)
-    return Gallery(space.vectors(mixtures, in_view), rows, ids=model.doc_ids_, views=aligned)
+    searched = None if training is None else _answer_views(model, in_view, training)
+    return Gallery(space.vectors(mixtures, in_view), rows, ids=model.doc_ids_, views=searched)
 
 
-def _training_views(model: Any, in_view: ViewOrAll, views: Any) -> Views:
+def check_training_views(model: Any, views: Any) -> Views:
     """Return the training documents as views of the model; refuse other documents."""
-    given = _answer_views(model, in_view, views)
+    given = _answer_views(model, None, views)
     aligned = model.as_views(given)
     n_docs = len(model.doc_topic_)
     if len(aligned) != n_docs:

@@ -17,7 +17,13 @@ from coview.retrieval.combined import Combined, with_evidence
 from coview.retrieval.exact import ScoresAndRows, nearest, take_order
 from coview.retrieval.explain import Explainer
 from coview.retrieval.files import IndexContents, load_index, model_fingerprint, save_index
-from coview.retrieval.gallery import Gallery, check_view, new_gallery, training_gallery
+from coview.retrieval.gallery import (
+    Gallery,
+    check_training_views,
+    check_view,
+    new_gallery,
+    training_gallery,
+)
 from coview.retrieval.query import Doc, QueryBatch, as_mixtures, read_many, read_one
 from coview.retrieval.results import Hit, Reason, SearchResults
 from coview.retrieval.similarity import (
@@ -49,11 +55,13 @@ class SearchIndex:
         the model knows are never answers.
     training_views : Views or dict of matrices, optional
         The documents that the model was fitted to, to search these by their words as well: the
-        model does not keep them. Their mixtures are those of the fit.
+        model does not keep them. The semantic space and "correlation" learn better from them than
+        from the mixtures of the fit, also where new documents are searched (`views`).
     metric : str, optional
         How documents are compared; larger is more similar, and no score is above 1. By default
         "topics+words" where the words of the documents searched are known, that is with `views`
-        or `training_views`, and else "hellinger". With mixtures q and g:
+        or `training_views`; else "hellinger", and in semantic space "correlation". With mixtures q
+        and g:
 
         - "topics+words": the mean of "hellinger" and of the cosine of what the terms of both say
           about the topics one by one (`coview.retrieval.evidence`), and the terms that both have,
@@ -134,9 +142,12 @@ class SearchIndex:
         self.n_jobs = n_jobs
         self.n_topics = model.doc_topic_.shape[1]
         self._fingerprint: str | None = None  # of the model, once it is known
-        self._space = make_space(model, space, labels, metric)
+        training = None
+        if training_views is not None:
+            training = check_training_views(model, training_views)
+        self._space = make_space(model, space, labels, metric, training)
         if views is None:
-            self._gallery = training_gallery(model, in_view, self._space, training_views)
+            self._gallery = training_gallery(model, in_view, self._space, training)
         else:
             self._gallery = new_gallery(model, in_view, views, self._space)
         if metric == TOPICS_AND_WORDS:

@@ -71,15 +71,18 @@ def choose_metric(metric: str | None, space: str, views: Any, training_views: An
     views, training_views : Views or None
         As given to `SearchIndex`.
     """
-    if views is not None and training_views is not None:
+    known = views is not None or training_views is not None
+    if metric is None and space == "semantic":
+        metric = "correlation"
+    elif metric is None:
+        metric = TOPICS_AND_WORDS if known else "hellinger"
+    check_choice("metric", metric, ALL_METRICS)
+    learns = space == "semantic" or metric == "correlation"
+    if views is not None and training_views is not None and not learns:
         raise ValueError(
             "views and training_views were both given: search new documents (views) or those that "
             "the model was fitted to (training_views)."
         )
-    known = views is not None or training_views is not None
-    if metric is None:
-        return TOPICS_AND_WORDS if known and space == "topic" else "hellinger"
-    check_choice("metric", metric, ALL_METRICS)
     if metric == TOPICS_AND_WORDS and space == "semantic":
         raise ValueError(
             f"metric={metric!r} compares topics and words, not the classes of space='semantic': "
