@@ -55,6 +55,7 @@ ALLOWED = {
         "wording",
     },
     # what shows and judges it
+    "display": {"io"},
     "metrics": {"params"},
     "report": {"models"},
     "guidance": {"classifier", "models", "params", "report", "views", "wording"},
