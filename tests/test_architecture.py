@@ -26,7 +26,8 @@ ALLOWED = {
     "views": {"memory", "reading", "store", "wording"},
     "reading": {"extras", "memory", "params", "store", "views", "wording"},
     "graphs": {"params", "reading.links", "views", "wording"},
-    "kernels": set(),
+    "compiling": set(),
+    "kernels": {"compiling"},
     "runners": set(),
     "ensemble": {"em.scaling", "extras", "graphs", "kernels", "params", "views", "wording"},
     "em": {

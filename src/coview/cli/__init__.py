@@ -21,6 +21,7 @@ from coview.cli.options import UsageError
 from coview.cli.output import note
 from coview.cli.search import search
 from coview.cli.suggest import suggest
+from coview.compiling import tell_when_compiling
 
 # raised for bad input, bad files and missing packages; anything else is a bug in coview
 EXPECTED_ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError, KeyError)
@@ -72,6 +73,8 @@ def main() -> None:
     if debug:  # it is often appended to the command that failed
         arguments = ["--debug", *(a for a in arguments if a != "--debug")]
     warnings.showwarning = _show_warning
+    if not {"--quiet", "-q"} & set(arguments):
+        tell_when_compiling(note)
     try:
         app(args=arguments, prog_name="coview", standalone_mode=True)
     except KeyboardInterrupt:

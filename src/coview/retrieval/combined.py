@@ -6,7 +6,7 @@ metric is; `words` the part of the words, which is added to the scores of candid
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,13 @@ class Combined:
 
     words: WordIndex
     expected: np.ndarray
+    _evidence: list[TopicEvidence] = field(default_factory=list, repr=False)  # of the model
+
+    def _evidence_of(self, model: Any) -> TopicEvidence:
+        """Return the evidence of a model, which is computed once for all queries."""
+        if not self._evidence or self._evidence[0].model is not model:
+            self._evidence[:] = [TopicEvidence(model)]
+        return self._evidence[0]
 
     @classmethod
     def of(cls, model: Any, gallery: Gallery) -> Combined:
@@ -51,7 +58,7 @@ class Combined:
     ) -> QueryBatch:
         """Return queries with their words."""
         counts = model.as_counts(views)
-        vectors = side_by_side(mixtures, TopicEvidence(model).of(counts))
+        vectors = side_by_side(mixtures, self._evidence_of(model).of(counts))
         return QueryBatch(vectors, view, mixtures, views, self.words.query_rows(model, counts))
 
     def from_row(self, gallery: Gallery, row: int, mixture: np.ndarray | None) -> QueryBatch:

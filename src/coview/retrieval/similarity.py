@@ -137,6 +137,14 @@ def scores_at(query: PreparedQueries, vectors: np.ndarray) -> np.ndarray:
     return scores
 
 
+def rough_scores_at(query: PreparedQueries, vectors: np.ndarray) -> np.ndarray:
+    """Return the same scores in single precision, within `rough_error`."""
+    rows = vectors - query.center
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    products = rows @ query.rough[0].astype(rows.dtype)
+    return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+
+
 def contributions(query: PreparedQueries, answer: np.ndarray) -> np.ndarray:
     """Return what each dimension adds to the score of one query and one vector.
 

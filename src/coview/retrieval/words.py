@@ -24,9 +24,10 @@ from coview.metrics.retrieval import unit_rows
 from coview.retrieval.evidence import Counts
 from coview.retrieval.exact import ScoresAndRows
 from coview.retrieval.gallery import Gallery
-from coview.retrieval.similarity import PreparedQueries, scores_at
+from coview.retrieval.similarity import PreparedQueries, rough_scores_at, scores_at
 
 WORDS = 0.7  # weight of the words where all of a query can be compared; docs/search.md
+ROUNDING = 1e-9  # of scores in double precision
 SAME_MEANING = 0.5  # mean correlation of p(z|w) of terms of the same name in two views
 
 
@@ -201,11 +202,30 @@ def best_with_words(
         return np.minimum((1 - weight) * by_topic + shared[rows], 1.0)
 
     scores = scored(by_topics)
-    enough = np.sort(scores)[-top] if len(scores) >= top else -np.inf
-    # topics can add no more than their weight
-    hopeful = np.flatnonzero((shared > 0) & (shared + (1 - weight) >= enough - 1e-9))
-    hopeful = np.setdiff1d(hopeful, by_topics)
+    hopeful = _hopeful(shared, 1 - weight, prepared, gallery.vectors, (scores, by_topics), top)
     rows = np.concatenate([by_topics, hopeful])
     scores = np.concatenate([scores, scored(hopeful)])
     order = np.lexsort((gallery.position(rows), -scores))[:top]
     return scores[order], rows[order]
+
+
+def _hopeful(
+    shared: np.ndarray,
+    topics_weight: float,
+    prepared: PreparedQueries,
+    vectors: np.ndarray,
+    known: ScoresAndRows,
+    top: int,
+) -> np.ndarray:
+    """Return the rows beside the known ones that could be among the best, by rough scores."""
+    scores, by_topics = known
+    enough = np.sort(scores)[-top] if len(scores) >= top else -np.inf
+    # topics can add no more than their weight
+    rows = np.flatnonzero((shared > 0) & (shared + topics_weight >= enough - ROUNDING))
+    rows = np.setdiff1d(rows, by_topics, assume_unique=True)
+    rough = topics_weight * rough_scores_at(prepared, vectors[rows]) + shared[rows]
+    together = np.concatenate([scores, rough])
+    enough = -np.inf
+    if len(together) >= top:
+        enough = np.partition(together, len(together) - top)[len(together) - top]
+    return rows[rough >= enough - 2 * prepared.rough_error - ROUNDING]
