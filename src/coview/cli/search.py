@@ -108,7 +108,8 @@ def search(
         training = _read_training(fitted, show, id)
     engine = _make_index(fitted, in_view, (gallery, training), metric, index, approximate)
     results = engine.query(parsed, top=top, explain=explain)
-    _note_ties(results, engine)
+    if metric is None and index is None:
+        _note_ties(results, engine)
     rows = [_row(hit, texts) for hit in results]
     columns = ["rank", "document", "score", *(["text"] if texts else [])]
     if explain and json:
