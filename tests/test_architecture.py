@@ -29,7 +29,8 @@ ALLOWED = {
     "views": {"escaping", "memory", "outputs", "params", "reading", "store", "wording"},
     "reading": {"extras", "memory", "params", "store", "views", "wording"},
     "graphs": {"params", "reading.links", "views", "wording"},
-    "kernels": set(),
+    "compiling": set(),
+    "kernels": {"compiling"},
     "runners": set(),
     "ensemble": {
         *("em.scaling", "em.tfidf", "escaping", "extras", "graphs", "kernels", "params", "views"),
@@ -68,6 +69,7 @@ ALLOWED = {
         *("store", "strength", "views", "wording"),
     },
     # what shows and judges it
+    "inspection": {"io"},
     "metrics": {"params", "views.labels"},
     "report": {"models", "params"},
     "guidance": {"models", "params", "report", "views", "wording"},

@@ -16,15 +16,11 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coview.automatic.why import Why
-from coview.em.trace import Trace
-from coview.ensemble.reliability import ViewReliability
 from coview.models import MODEL_NAMES
-from coview.reading.recipes import Recipe, recipe_class
 from coview.store import (
     DamagedFile,
     pack_texts,
@@ -34,9 +30,10 @@ from coview.store import (
     unpack_texts,
     write_sealed,
 )
-from coview.strength import StrengthPath
-from coview.views.checks import DataWarning
 from coview.wording import plural
+
+if TYPE_CHECKING:  # what only shows a model must not wait for SciPy and scikit-learn
+    from coview.reading.recipes import Recipe
 
 KIND = "model"
 _CLASSES = {name: f"coview.models.{module}" for module, name in MODEL_NAMES.values()}
@@ -49,11 +46,11 @@ _NUMBERS = "biuf"  # kinds of NumPy types that are written as tensors
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 _OF_THE_RUN = ("n_jobs", "verbose")  # parameters that do not change a fit, hence not its file
 _PRIVATE = ("_n_features_out",)  # fitted attributes in spite of their names
-_RECORDS: dict[str, type] = {
-    "trace": Trace,
-    "why": Why,
-    "strength_path": StrengthPath,
-    "view_reliability": ViewReliability,
+_RECORDS = {  # {kind: (module, class)}
+    "trace": ("coview.em.trace", "Trace"),
+    "why": ("coview.automatic.why", "Why"),
+    "strength_path": ("coview.strength", "StrengthPath"),
+    "view_reliability": ("coview.ensemble.reliability", "ViewReliability"),
 }
 
 
@@ -85,6 +82,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         Usually with the suffix ``.coview``.
     """
     from sklearn.utils.validation import check_is_fitted
+
+    from coview.views.checks import DataWarning
 
     check_is_fitted(model)
     packer = _Packer()
@@ -127,9 +126,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> bool((again.transform([[1, 1, 0]]) == model.transform([[1, 1, 0]])).all())
     True
     """
+    return read_model(path, Unpacker)
+
+
+def read_model(path: str | os.PathLike[str], unpacker: type[Unpacker]) -> Any:
+    """Read a model file and check it; `unpacker` says what its parts become."""
     header, tensors = read_sealed(path, KIND)
     try:
-        model = _Unpacker(tensors).unpack(header)
+        model = unpacker(tensors).unpack(header)
         _check_model(model)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DamagedFile(f"{path} is no model that coview understands: {error}") from error
@@ -159,7 +163,7 @@ def info(path: str | os.PathLike[str]) -> dict[str, Any]:
         "model": inner["class"],
         "library_version": sealed["library_version"],
         "format_version": sealed["format_version"],
-        "params": _Unpacker({}).summary(_rename_params(inner["params"])),
+        "params": Unpacker({}).summary(_rename_params(inner["params"])),
         "attributes": sorted(renamed(inner["attributes"], _OLD_NAMES)),
         "tensors": len(sealed["sha256"]),
         "bytes": os.path.getsize(path),
@@ -193,9 +197,9 @@ class _Packer:
             return {"$": "dict", "items": [[k, self.pack(v)] for k, v in self._items(value)]}
         if isinstance(value, np.ndarray):
             return self._array(value)
-        for kind, cls in _RECORDS.items():
-            if isinstance(value, cls):
-                packed = {f.name: self.pack(getattr(value, f.name)) for f in fields(cls)}
+        for kind, home in _RECORDS.items():
+            if (type(value).__module__, type(value).__name__) == home:
+                packed = {f.name: self.pack(getattr(value, f.name)) for f in fields(value)}
                 return {"$": kind, "fields": packed}
         if isinstance(value, _RecipeAndTerms):
             return self._recipe(value)
@@ -271,7 +275,7 @@ class _Packer:
         return packed
 
 
-class _Unpacker:
+class Unpacker:
     """Turn JSON back into values: only kinds that `_Packer` writes, only classes of coview."""
 
     def __init__(self, tensors: dict[str, np.ndarray]) -> None:
@@ -327,23 +331,28 @@ class _Unpacker:
         return array
 
     def _record(self, value: dict) -> Any:
-        cls = _RECORDS[value["$"]]
+        module, name = _RECORDS[value["$"]]
+        cls = getattr(import_module(module), name)
         known = {f.name for f in fields(cls)}
         return cls(**{n: self.unpack(v) for n, v in value["fields"].items() if n in known})
 
-    def _recipe(self, value: dict) -> Recipe:
+    def _recipe(self, value: dict) -> Any:
+        from coview.reading.recipes import recipe_class
+
         parts = (self.unpack(value[name]) for name in ("settings", "arrays", "features"))
         return recipe_class(value["kind"]).from_data(*parts)
 
     def _model(self, value: dict) -> Any:
-        if value["class"] not in _CLASSES:
-            raise ValueError(f"it is of the class {value['class']!r}, which is not a model")
-        cls = getattr(import_module(_CLASSES[value["class"]]), value["class"])
+        cls = getattr(import_module(home_of(value["class"])), value["class"])
         known = inspect.signature(cls).parameters
         params = {
             n: self.unpack(v) for n, v in _rename_params(value["params"]).items() if n in known
         }
         model = cls(**params)
+        self._set_attributes(model, value)
+        return model
+
+    def _set_attributes(self, model: Any, value: dict) -> None:
         for name, attribute in renamed(value["attributes"], _OLD_NAMES).items():
             if not _is_fitted_name(name):
                 raise ValueError(f"it has an attribute {name!r}")
@@ -352,7 +361,13 @@ class _Unpacker:
             model.__dict__.setdefault(name, None)
         if hasattr(model, "recipes_"):  # views without a recipe were not written
             model.recipes_ = {view: model.recipes_.get(view) for view in model.view_names_}
-        return model
+
+
+def home_of(name: str) -> str:
+    """Return the module of a class of models; refuse any other class."""
+    if name not in _CLASSES:
+        raise ValueError(f"it is of the class {name!r}, which is not a model")
+    return _CLASSES[name]
 
 
 def _rename_params(params: dict[str, Any]) -> dict[str, Any]:

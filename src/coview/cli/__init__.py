@@ -22,6 +22,7 @@ from coview.cli.options import ARGUMENTS, UsageError, in_options
 from coview.cli.output import note
 from coview.cli.search import search
 from coview.cli.suggest import suggest
+from coview.compiling import tell_when_compiling
 from coview.wording import words_for_options
 
 # raised for bad input, bad files and missing packages; anything else is a bug in coview
@@ -81,6 +82,8 @@ def _run() -> None:
     if debug:  # it is often appended to the command that failed
         arguments = ["--debug", *(a for a in arguments if a != "--debug")]
     warnings.showwarning = _show_warning
+    if not {"--quiet", "-q"} & set(arguments):
+        tell_when_compiling(note)
     try:
         with words_for_options(ARGUMENTS):
             app(args=arguments, prog_name="coview", standalone_mode=True)

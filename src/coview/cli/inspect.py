@@ -52,11 +52,11 @@ def topics(
 
     Example: coview topics news.coview --terms 6 --top 10
     """
-    from coview.io import load
+    from coview.inspection import read_for_display
     from coview.report import summarize_topics
 
     check_table_output(output, model)
-    fitted = load(model)
+    fitted = read_for_display(model)
     found = summarize_topics(fitted, terms, views=view, relevance=relevance)[:top]
     if json:
         print_json(found)
@@ -151,11 +151,11 @@ def _checkpoint_info(path: Path) -> dict[str, Any]:
 
 
 def _model_info(path: Path) -> dict[str, Any]:
+    from coview.inspection import read_for_display
     from coview.io import info as saved_info
-    from coview.io import load
 
     found = saved_info(path)
-    inner = topic_model(load(path))
+    inner = topic_model(read_for_display(path))
     is_classifier = found["class"] != found["model"]
     return {
         "class": f"TopicClassifier of {found['model']}" if is_classifier else found["class"],
@@ -185,6 +185,8 @@ def _origin(model: Any, view: str) -> str:
 
 def _scaling(model: Any, view: str) -> str:
     """Return how a view was scaled, if it was."""
+    if view not in model.scaling_:
+        return ""
     from coview.em.scaling import describe_scaling
 
     how = describe_scaling(model.scaling_)

@@ -37,6 +37,7 @@ from coview.compare.cell_inputs import (
     task_of,
 )
 from coview.compare.evaluation import classification_metrics, clustering_metrics, label_free_metrics
+from coview.metrics.retrieval import SEMANTIC_C
 from coview.models import topic_model
 from coview.new_documents import nearest_center, topic_centers
 from coview.params import check_int
@@ -152,7 +153,6 @@ def _classifier(cell: CellData, n_components: int, given: GivenModels) -> Any:
 # -- retrieve --------------------------------------------------------------------------------------
 
 
-C = 10.0  # of the logistic regressions: topic shares are small and need large coefficients
 LEAK = ", joint fold-in (leaks)"  # in the names of parts
 Vectors = dict[str, np.ndarray]  # by view
 
@@ -250,7 +250,7 @@ def _posteriors(learned: Vectors, found: Vectors, train: Views) -> tuple[Vectors
     taught: Vectors = {}
     new: Vectors = {}
     for name, has in zip(train.names, train.present.T, strict=True):
-        model = LogisticRegression(C=C, max_iter=2000).fit(learned[name][has], codes[has])
+        model = LogisticRegression(C=SEMANTIC_C, max_iter=2000).fit(learned[name][has], codes[has])
         for vectors, mixtures in ((taught, learned), (new, found)):
             # Classes that a view has no training document of keep the probability 0.
             vectors[name] = np.zeros((len(mixtures[name]), codes.max() + 1))

@@ -103,7 +103,7 @@ class Prepared:
         """
         if not share or self.ensemble is None:
             return self
-        matrix = self.ensemble.indicators.astype(self.dtype)
+        matrix = _narrow(self.ensemble.indicators.astype(self.dtype))
         here = np.diff(matrix.indptr) > 0
         weight = share * self.mass.sum() / matrix.sum(dtype=np.float64)
         return replace(
@@ -375,6 +375,14 @@ def make_blocks(
     """Cut the views into blocks; with `columns` also in column order, for dL/dp(w|z)."""
     ranges = cut(matrices) if ranges is None else ranges
     return [_block(matrices, start, stop, columns) for start, stop in ranges]
+
+
+def _narrow(matrix: sp.csr_array) -> sp.csr_array:
+    """Return a matrix with indices of 32 bits, as most have: kernels are not compiled again."""
+    if max(matrix.nnz, *matrix.shape) >= 2**31:
+        return matrix
+    indices, indptr = (a.astype(np.int32, copy=False) for a in (matrix.indices, matrix.indptr))
+    return sp.csr_array((matrix.data, indices, indptr), shape=matrix.shape)
 
 
 def _block(matrices: Sequence[sp.csr_array], start: int, stop: int, columns: bool) -> Block:

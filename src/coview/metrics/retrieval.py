@@ -27,6 +27,9 @@ from coview.params import check_choice, check_int
 from coview.views.labels import refuse_unlabeled
 
 METRICS = ("hellinger", "cosine", "correlation", "jensen-shannon")
+# inverse penalty of the logistic regressions of the semantic space, in `SearchIndex` and in
+# comparisons: topic shares are small and need large coefficients (docs/search.md has others)
+SEMANTIC_C = 10.0
 BLOCK = 1 << 22  # scores that are sorted at a time
 
 

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from coview.models import topic_model
 from coview.retrieval.approximate import InvertedLists
+from coview.retrieval.combined import Combined
 from coview.retrieval.gallery import Gallery
-from coview.retrieval.similarity import METRICS
+from coview.retrieval.similarity import ALL_METRICS, TOPICS_AND_WORDS
 from coview.retrieval.spaces import ComparisonSpace, TopicsToClasses, ViewOrAll
+from coview.retrieval.words import WordIndex
 from coview.store import (
     DamagedFile,
     fingerprint,
@@ -44,6 +47,8 @@ class IndexContents:
     space : ComparisonSpace
     lists : InvertedLists or None
         None for exact search.
+    combined : Combined or None
+        None unless documents are compared by topics and words.
     """
 
     model: str
@@ -54,6 +59,7 @@ class IndexContents:
     gallery: Gallery
     space: ComparisonSpace
     lists: InvertedLists | None
+    combined: Combined | None = None
 
 
 def model_fingerprint(model: Any) -> str:
@@ -81,6 +87,8 @@ def save_index(index: IndexContents, path: str | os.PathLike[str]) -> None:
         tensors |= _space_arrays(i, space.centers.get(view), space.classifiers.get(view))
     if index.lists is not None:
         tensors |= {"lists.centers": index.lists.centers, "lists.ends": index.lists.ends}
+    words = {} if index.combined is None else index.combined.words.widths
+    tensors |= {} if index.combined is None else _combined_arrays(index.combined)
     header = {
         "model": index.model,
         "metric": index.metric,
@@ -90,6 +98,7 @@ def save_index(index: IndexContents, path: str | os.PathLike[str]) -> None:
         "of_training": gallery.of_training,
         "keys": views,
         "classes": space.classes,
+        **({"words": list(words.items())} if words else {}),
     }
     write_sealed(path, KIND, header, tensors)
 
@@ -101,6 +110,16 @@ def _space_arrays(
     if classifier is not None:
         arrays |= {f"coef.{i}": classifier.coef, f"intercept.{i}": classifier.intercept}
     return arrays
+
+
+def _combined_arrays(combined: Combined) -> dict[str, np.ndarray]:
+    by_term = combined.words.by_term
+    return {
+        "expected": combined.expected,
+        "words.weights": by_term.data,
+        "words.rows": by_term.indices.astype(np.int64),
+        "words.starts": by_term.indptr.astype(np.int64),
+    }
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -120,13 +139,14 @@ def load_index(path: str | os.PathLike[str], model: Any = None) -> IndexContents
         gallery = _read_gallery(header, tensors)
         return IndexContents(
             model=header["model"],
-            metric=METRICS[METRICS.index(header["metric"])],
+            metric=ALL_METRICS[ALL_METRICS.index(header["metric"])],
             in_view=header["in_view"],
             probes=header["probes"],
             n_topics=header["n_topics"],
             gallery=gallery,
             space=_read_space(header, tensors),
             lists=_read_lists(tensors, gallery.vectors),
+            combined=_read_combined(header, tensors, len(gallery.vectors)),
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise DamagedFile(f"{path} is no index that coview understands: {error}") from error
@@ -135,6 +155,7 @@ def load_index(path: str | os.PathLike[str], model: Any = None) -> IndexContents
 def _read_gallery(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Gallery:
     vectors = tensors["vectors"]
     width = len(header["classes"]) or header["n_topics"]
+    width *= 2 if header["metric"] == TOPICS_AND_WORDS else 1
     _check(vectors.dtype.kind == "f" and vectors.shape == (len(vectors), width), "vectors")
     ids = None
     if "ids.text" in tensors:
@@ -166,6 +187,24 @@ def _read_lists(tensors: dict[str, np.ndarray], vectors: np.ndarray) -> Inverted
     _check(whole and ends[0] >= 0 and (np.diff(ends) >= 0).all(), "lists")
     _check(centers.shape == (len(ends), vectors.shape[1]), "lists")
     return InvertedLists(centers, ends)
+
+
+def _read_combined(
+    header: dict[str, Any], tensors: dict[str, np.ndarray], n_docs: int
+) -> Combined | None:
+    if header["metric"] != TOPICS_AND_WORDS:
+        return None
+    widths = {str(view): int(width) for view, width in header["words"]}
+    expected, n_topics = tensors["expected"], header["n_topics"]
+    _check(expected.shape == (n_topics, n_topics) and np.isfinite(expected).all(), "topics")
+    weights, rows, starts = (tensors[f"words.{part}"] for part in ("weights", "rows", "starts"))
+    _check(all(a.ndim == 1 for a in (weights, rows, starts)), "words")
+    _check(rows.dtype == starts.dtype == np.int64 and weights.dtype == np.float32, "words")
+    _check(len(starts) == 1 + sum(widths.values()) and starts[0] == 0, "words")
+    _check(starts[-1] == len(rows) == len(weights) and (np.diff(starts) >= 0).all(), "words")
+    _check(((rows >= 0) & (rows < n_docs)).all() and np.isfinite(weights).all(), "words")
+    by_term = sp.csc_array((weights, rows, starts), shape=(n_docs, len(starts) - 1))
+    return Combined(WordIndex(by_term, widths), expected)
 
 
 def _check(holds: bool | np.bool, what: str) -> None:
