@@ -42,7 +42,9 @@ ALLOWED = {
     },
     "new_documents": {"em", "params", "reading", "runners", "views", "wording"},
     "scores": {"em", "new_documents", "params", "runners"},
-    "training_data": {"em", "ensemble.reliability", "params", "progress", "views"},
+    "training_data": {
+        *("em", "ensemble.reliability", "new_documents", "params", "progress", "views"),
+    },
     "topic_terms": {"report"},
     "base": {
         *("em", "io", "new_documents", "params", "pickling", "scores", "topic_terms"),

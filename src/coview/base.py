@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coview.em.checkpoint import Checkpoint, checkpoint_writer
 from coview.em.ensemble_view import (
-    check_ensemble,
     fit_stability,
     warn_of_chance,
     with_ensemble,
@@ -32,20 +31,11 @@ from coview.em.restarts import (
     one_fit_at_a_time,
     with_callbacks,
 )
-from coview.em.seed_words import check_seeds
 from coview.em.seeds import seeded_start
 from coview.em.starts import NamedStart, Start, start_from_model, starts_from
 from coview.em.step import Update, Values
-from coview.new_documents import NewDocumentsMixin, check_fold_in
-from coview.params import (
-    check_choice,
-    check_dtype,
-    check_int,
-    check_n_jobs,
-    check_positive,
-    check_real,
-    complete_docstring,
-)
+from coview.new_documents import NewDocumentsMixin
+from coview.params import complete_docstring
 from coview.pickling import VersionedPickleMixin
 from coview.scores import ScoresMixin
 from coview.topic_terms import TopicsMixin
@@ -332,21 +322,6 @@ class BaseViewsModel(
                 raise
             callbacks.end()
             return self._keep(best, data, views, learned, writer.seed)
-
-    def _check_parameters(self) -> None:
-        check_int("n_components", self.n_components, 1)
-        check_int("n_init", self.n_init, 1)
-        check_int("max_iter", self.max_iter, 1)
-        check_real("tol", self.tol)
-        check_positive("doc_topic_prior", self.doc_topic_prior)
-        check_positive("topic_word_prior", self.topic_word_prior)
-        check_fold_in(self.fold_in_max_iter, self.fold_in_tol)
-        check_choice("scaling", self.scaling, ["auto", None])
-        check_choice("assign", self.assign, ["argmax", "kmeans"])
-        check_seeds(self.seeds)
-        check_ensemble(self.ensemble)
-        check_dtype(self.dtype)
-        check_n_jobs(self.n_jobs)
 
     def _plan(
         self,

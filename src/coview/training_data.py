@@ -1,4 +1,4 @@
-"""What a fit works on: checked views, scaled and weighted, and the ensemble of clusterings."""
+"""What a fit works on: checked parameters and views, weights, and the ensemble of clusterings."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from coview.em.ensemble_view import (
+    check_ensemble,
     ensemble_share,
     learn_from_views,
     starts_from_ensemble,
@@ -19,9 +20,18 @@ from coview.em.prepared import (
     view_weights,
 )
 from coview.em.scaling import learn_scaling
+from coview.em.seed_words import check_seeds
 from coview.em.seeds import prepare_seeds
 from coview.ensemble.reliability import ViewReliability
-from coview.params import check_dtype
+from coview.new_documents import check_fold_in
+from coview.params import (
+    check_choice,
+    check_dtype,
+    check_int,
+    check_n_jobs,
+    check_positive,
+    check_real,
+)
 from coview.progress import progress_bar
 from coview.views.checks import check_training_views
 from coview.views.container import Views
@@ -29,9 +39,16 @@ from coview.views.labels import check_topic_labels
 
 
 class TrainingDataMixin:
-    """How a model prepares the views that it is fitted to."""
+    """How a model checks its parameters, and prepares the views that it is fitted to."""
 
     n_components: int
+    n_init: int
+    max_iter: int
+    tol: float
+    fold_in_max_iter: int
+    fold_in_tol: float
+    assign: str
+    n_jobs: int | None
     init: Any
     seeds: Any
     doc_topic_prior: float
@@ -42,6 +59,22 @@ class TrainingDataMixin:
     dtype: Any
     verbose: int
     _one_view: bool
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters of a wrong type or out of range; a model checks its own as well."""
+        check_int("n_components", self.n_components, 1)
+        check_int("n_init", self.n_init, 1)
+        check_int("max_iter", self.max_iter, 1)
+        check_real("tol", self.tol)
+        check_positive("doc_topic_prior", self.doc_topic_prior)
+        check_positive("topic_word_prior", self.topic_word_prior)
+        check_fold_in(self.fold_in_max_iter, self.fold_in_tol)
+        check_choice("scaling", self.scaling, ["auto", None])
+        check_choice("assign", self.assign, ["argmax", "kmeans"])
+        check_seeds(self.seeds)
+        check_ensemble(self.ensemble)
+        check_dtype(self.dtype)
+        check_n_jobs(self.n_jobs)
 
     def _n_slots(self, data: Prepared) -> int:
         """Return how many mixtures a document has."""
