@@ -1,4 +1,4 @@
-"""Inner products of sparse rows, and the largest scores of each row, found in one pass over them."""
+"""Inner products of sparse rows, and the largest scores of each row, found in one pass."""
 
 import numpy as np
 from numba import njit
