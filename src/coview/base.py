@@ -104,13 +104,15 @@ class BaseViewsModel(
         tokens on an average document that has it, but no count of a sparse view a weight above 1.
         "learn" multiplies that by how far the view can be trusted (see
         :func:`coview.view_reliability`, whose answer may be given here instead): a view of noise
-        weighs next to nothing.
+        weighs next to nothing, and near copies of a view share the weight of one.
     ensemble : "auto" or float, default="auto"
         Weight of an internal view that holds the clusters of an ensemble of clusterings, as a share
         of the weighted tokens of all other views. It keeps topics close to the clusters that many
-        ways of seeing the data agree on; new documents lack it. 0 leaves it out. "auto" is 0.2
+        ways of seeing the data agree on; new documents lack it. 0 leaves it out. "auto" learns it
         with several views if EM begins at the consensus of that ensemble, and fewer than 20 topics
-        are wanted or a view is dense; otherwise 0.
+        are wanted or a view is dense; otherwise it is 0. It is 0.2 where the topics of EM come back
+        in another half of the features as well as the consensus does, up to 1 where they come back
+        less, down to 0.05 where they come back better (`trace_.ensemble["share"]`).
     scaling : "auto" or None, default="auto"
         "auto" leaves counts and sparse weights as they are, and scales each feature of dense real
         views (more than half of the cells non-zero, not all integers) to [0, 1]. Only such views
@@ -162,7 +164,7 @@ class BaseViewsModel(
         The weights that were used.
     view_reliability_ : dict of float, or None
         How far each view can be trusted, from 0 to 1, where `view_weights` is "learn" or it was
-        given there.
+        given there. The squares of copies (`trace_.ensemble["copies"]`) sum up to that of one view.
     doc_ids_ : ndarray of str of shape (documents,), or None
         The ids of the training documents.
     present_ : ndarray of bool of shape (documents, views)

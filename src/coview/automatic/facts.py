@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.ensemble.copies import near_copies
-from coview.ensemble.features import Rows, tfidf
+from coview.ensemble.features import Rows, view_features
 from coview.ensemble.reliability import documents_with_counts
 from coview.ensemble.spaces import is_links
 from coview.views.container import Views
@@ -85,4 +85,4 @@ def _is_measured(rows: sp.csr_array) -> bool:
 
 
 def _features(matrix: sp.csr_array) -> Rows:
-    return matrix.toarray() if _is_measured(matrix) else tfidf(matrix)
+    return matrix.toarray() if _is_measured(matrix) else view_features(matrix)

@@ -11,7 +11,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from coview.em.emissions import Topics
-from coview.em.loop import run_em
+from coview.em.loop import Interrupted, run_em
 from coview.em.prepared import ENSEMBLE_VIEW, Prepared
 from coview.em.problem import Problem
 from coview.em.starts import SEVERAL, label_start, start_names
@@ -100,6 +100,8 @@ def with_learned_share(data: Prepared, n_topics: int, rng: np.random.Generator) 
     more of those of the other half than the consensus does, it should be free; if less, be held:
 
         share = .2 (what the consensus tells / what EM tells)^24, from .1 to 1.
+
+    Where one of the two tells no more than chance, the share stays the usual one.
     """
     ensemble = data.ensemble
     if ensemble is None or ensemble.halves is None:
@@ -113,8 +115,17 @@ def with_learned_share(data: Prepared, n_topics: int, rng: np.random.Generator) 
             told += shared_information(*starts), shared_information(*ends)
     if not (told > 0).all():
         return data
-    share = float(np.clip(SHARE * (told[0] / told[1]) ** SHARE_SHARPNESS, *SHARES))
-    return replace(data, ensemble=replace(ensemble, share=share))
+    return replace(data, ensemble=replace(ensemble, share=_share(*told)))
+
+
+def _share(by_consensus: float, by_em: float) -> float:
+    """Return the share of the ensemble's view from what the two tell.
+
+    >>> _share(0.5, 0.5), round(_share(0.51, 0.5), 2), _share(0.5, 1e-9), _share(0.1, 0.5)
+    (0.2, 0.32, 1.0, 0.05)
+    """
+    ratio = min(by_consensus / by_em, 2.0)  # more is no larger share, but its power may overflow
+    return float(np.clip(SHARE * ratio**SHARE_SHARPNESS, *SHARES))
 
 
 def _topics_of_half(
@@ -137,7 +148,11 @@ def _topics_of_half(
     start = label_start("half", labels, n_topics, half)
     emissions = [Topics.from_rows(p, half.dtype) for p in start.p_w_z]
     problem = Problem.of(half, emissions, (start.theta,), (0,) * len(names))
-    return run_em(problem, map, max_iter=HALF_ITERATIONS).problem.mixtures[0].argmax(axis=1)
+    try:
+        run = run_em(problem, map, max_iter=HALF_ITERATIONS)
+    except Interrupted as interrupt:  # with a state of these features, not one of the fit
+        raise KeyboardInterrupt from interrupt
+    return run.problem.mixtures[0].argmax(axis=1)
 
 
 def starts_from_ensemble(init: Any, data: Prepared, n_topics: int) -> bool:
@@ -199,5 +214,6 @@ def _describe(ensemble: Ensemble | None, share: float) -> dict[str, Any] | None:
         "replicability": dict(ensemble.replicability),
         "reliability": ensemble.reliability.matrix,
         "view_weights": dict(ensemble.reliability.weights),
+        "copies": [list(names) for names in ensemble.reliability.copies],
         "share": share,
     }

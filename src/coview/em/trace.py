@@ -53,7 +53,8 @@ class Trace:
         What the start, the learned weights and the ensemble's view rest on, where there is an
         ensemble of clusterings: for each member its `families`, `n_clusters` and `weights`; the
         `replicability` of each family between halves of the features; `reliability` (views,
-        views) and `view_weights` of the views; `share`, the weight of the ensemble's view.
+        views) and `view_weights` of the views, and which of them are `copies` of each other;
+        `share`, the weight of the ensemble's view, given or learned.
     """
 
     objective: np.ndarray

@@ -37,6 +37,7 @@ from coview.ensemble.reliability import (
     sampled,
 )
 from coview.ensemble.spaces import families, is_links, links_graph
+from coview.views.matrix_checks import short_indices
 
 MOST_DOCUMENTS = 5_000  # are all clustered in every family
 SAMPLE = 3_000  # are, if there are more; the others join the nearest clusters
@@ -206,7 +207,7 @@ def _columns(members: np.ndarray, say: np.ndarray, by_size: bool = False) -> sp.
     rows = np.repeat(docs, columns.shape[1])
     entries = values.ravel().astype(np.float32), (rows, columns.ravel())
     shape = len(members), int(sizes.sum())
-    return sp.csr_array(sp.coo_array(entries, shape=shape))
+    return short_indices(sp.csr_array(sp.coo_array(entries, shape=shape)))
 
 
 def make_ensemble(

@@ -18,13 +18,16 @@ SAME_NEIGHBOR = 0.4  # if also the nearest neighbors of this share of the docume
 def copies(features: Sequence[Rows], has: np.ndarray) -> np.ndarray:
     """Return of each view (views,) the first one of which it is a copy, itself if of none.
 
+    A copy of a copy is a copy.
+
     >>> words = np.random.default_rng(0).random((50, 9))
     >>> copies([words, words[:, :4], words[:, ::-1]], np.ones((50, 3), bool))
     array([0, 1, 0])
     """
     same = np.arange(len(features))
     for u, v, _ in near_copies(features, has):
-        same[same == same[v]] = min(same[u], same[v])
+        first, second = sorted((same[u], same[v]))
+        same[same == second] = first
     return same
 
 
@@ -40,12 +43,13 @@ def near_copies(features: Sequence[Rows], has: np.ndarray) -> Iterator[tuple[int
     if len(some) > MOST_COMPARED:
         rng = np.random.default_rng(0)  # the same for the same data
         some = np.sort(rng.choice(some, MOST_COMPARED, replace=False))
-    has = has[some]
-    alike = [_similarities(rows[some]) for rows in features]
+    has, rows = has[some], [f[some] for f in features]
+    plain, standard = _similarities(rows, has)
     for u, v in combinations(range(len(features)), 2):
         docs = np.flatnonzero(has[:, u] & has[:, v])
         if len(docs) < FEWEST_COMPARED:
             continue
+        alike = plain if sp.issparse(rows[u]) or sp.issparse(rows[v]) else standard
         one, other = (alike[view][np.ix_(docs, docs)] for view in (u, v))
         pairs = np.triu_indices(len(docs), 1)
         likeness = _correlation(one[pairs], other[pairs])
@@ -53,16 +57,33 @@ def near_copies(features: Sequence[Rows], has: np.ndarray) -> Iterator[tuple[int
             yield u, v, likeness
 
 
-def _similarities(rows: Rows) -> np.ndarray:
-    """Return the similarity of each document to each other."""
-    features = rows if sp.issparse(rows) else _standardized(rows)
-    products = features @ features.T
+def _similarities(
+    features: Sequence[Rows], has: np.ndarray
+) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
+    """Return the similarity of each document to each other, by view: as it is, and standardized.
+
+    Dense views are standardized. With sparse ones they are compared as they are: a view is sparse
+    if few have it, and its copy, which all have, is dense.
+    """
+    views = dict(enumerate(features))
+    dense = {v: rows for v, rows in views.items() if not sp.issparse(rows)}
+    standard = {v: _products(_standardized(rows, has[:, v])) for v, rows in dense.items()}
+    if len(dense) == len(views):
+        return {}, standard
+    return {v: _products(rows) for v, rows in views.items()}, standard
+
+
+def _products(rows: Rows) -> np.ndarray:
+    products = rows @ rows.T
     return np.asarray(products.toarray() if sp.issparse(products) else products, np.float64)
 
 
-def _standardized(rows: np.ndarray) -> np.ndarray:
-    spread = rows.std(axis=0)
-    return (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1)
+def _standardized(rows: np.ndarray, has: np.ndarray) -> np.ndarray:
+    """Return the rows with mean zero and a spread of one, over the documents that have the view."""
+    if not has.any():
+        return rows
+    spread = rows[has].std(axis=0)
+    return (rows - rows[has].mean(axis=0)) / np.where(spread > 0, spread, 1)
 
 
 def _same_neighbors(one: np.ndarray, other: np.ndarray) -> float:

@@ -91,12 +91,18 @@ class Seen:
     has: np.ndarray
 
 
-def see(features: Sequence[Rows], has: np.ndarray, n_dims: int, rng: np.random.Generator) -> Seen:
-    """Return documents as these features of each view show them."""
+def see(
+    features: Sequence[Rows],
+    has: np.ndarray,
+    n_dims: int,
+    rngs: Sequence[np.random.Generator],
+) -> Seen:
+    """Return documents as these features of each view show them; `rngs` are those of the views."""
     units = [unit_rows(rows) for rows in features]
     filled = [np.asarray(abs(rows).sum(axis=1)).ravel() > 0 for rows in units]
     has = has & np.column_stack(filled)
-    points = [embed(rows, has[:, v], n_dims, rng) for v, rows in enumerate(units)]
+    views = zip(units, has.T, rngs, strict=True)
+    points = [embed(rows, h, n_dims, rng) for rows, h, rng in views]
     return Seen(units, points, has)
 
 

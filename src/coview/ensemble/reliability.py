@@ -55,12 +55,15 @@ class ViewReliability:
         its weight: the squares of theirs sum up to its square.
     n_docs : int
         The number of documents by which the views were judged, a sample of them if there are many.
+    copies : tuple of tuple of str
+        Views that are near copies of each other, if there are any.
     """
 
     names: tuple[str, ...]
     matrix: np.ndarray
     weights: dict[str, float]
     n_docs: int
+    copies: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
         width = max(map(len, self.names))
@@ -69,7 +72,8 @@ class ViewReliability:
             f"{name:<{width}}  {self.weights[name]:6.2f}  {r:11.2f}"
             for name, r in zip(self.names, own, strict=True)
         ]
-        return "\n".join([f"{'view':<{width}}  weight  reliability", *rows])
+        alike = [f"copies that share the weight of one view: {', '.join(c)}" for c in self.copies]
+        return "\n".join([f"{'view':<{width}}  weight  reliability", *rows, *alike])
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the matrix with the weights of the views; return the matplotlib axes."""
@@ -156,7 +160,11 @@ class Halves:
     def reliability(self, names: Sequence[str]) -> ViewReliability:
         """Return the matrix and the weights of the views, by name."""
         weights = dict(zip(names, map(float, self.weights), strict=True))
-        return ViewReliability(tuple(names), self.agreement, weights, len(self.docs))
+        alike: dict[int, list[str]] = {}
+        for name, first in zip(names, self.same.tolist(), strict=True):
+            alike.setdefault(first, []).append(name)
+        copied = tuple(tuple(group) for group in alike.values() if len(group) > 1)
+        return ViewReliability(tuple(names), self.agreement, weights, len(self.docs), copied)
 
     @property
     def weights(self) -> np.ndarray:
@@ -199,17 +207,19 @@ def _split(
 ) -> tuple[Half, Half]:
     """Return the documents by one half of the features of each view, and by the other.
 
-    Exact copies of a view are dealt like it: no feature is in both halves.
+    Exact copies of a view are dealt like it: no feature is in both halves. Copies have random
+    numbers of their own, so that the others have the same with them as without.
     """
+    for_copies = rng.spawn(1)[0]
+    rngs = [rng if first == v else for_copies for v, first in enumerate(same)]
     dealt: list[tuple[np.ndarray, np.ndarray]] = []
-    for v, rows in enumerate(features):
-        first = same[v]
+    for v, (rows, first) in enumerate(zip(features, same, strict=True)):
         alike = first < v and features[first].shape == rows.shape
-        dealt.append(dealt[first] if alike else deal_columns(rows.shape[1], rng))
+        dealt.append(dealt[first] if alike else deal_columns(rows.shape[1], rngs[v]))
     n_dims, halves = n_dimensions(n_clusters), []
     for columns in zip(*dealt, strict=True):
         parts = [rows[:, kept] for rows, kept in zip(features, columns, strict=True)]
-        halves.append(Half(see(parts, has, n_dims, rng), columns))
+        halves.append(Half(see(parts, has, n_dims, rngs), columns))
     one, other = halves
     return one, other
 

@@ -89,7 +89,7 @@ def check_matrix(
     kind = X.dtype
     _check_type(kind, view)
     _check_shape(X.shape, view)
-    csr = _short_indices(_to_csr(X, view))
+    csr = short_indices(_to_csr(X, view))
     with np.errstate(over="ignore"):  # an overflow to inf is found by the next check
         csr.data = csr.data.astype(float_type(kind), copy=False)
     lowest = _lowest(csr)
@@ -245,7 +245,7 @@ def checked_sparse(X: Any) -> Any:
     return shell
 
 
-def _short_indices(csr: sp.csr_array) -> sp.csr_array:
+def short_indices(csr: sp.csr_array) -> sp.csr_array:
     """Convert indices to 32 bits if they suffice: an EM step then reads half the memory."""
     longest = max(*csr.shape, csr.nnz)
     dtype = np.int32 if longest <= np.iinfo(np.int32).max else np.int64
