@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-SCORES_AT_ONCE = 1 << 21  # cosines that are held at a time
+SCORES_AT_ONCE = 1 << 19  # cosines that are held at a time
 SAME = (
     1e-6  # cosines that differ by less are equal: the last bits depend on how many rows there are
 )
