@@ -46,9 +46,10 @@ ALLOWED = {
     "scores": {"em", "new_documents", "params", "runners"},
     "training_data": {"em", "ensemble.reliability", "params", "progress", "views"},
     "base": {"em", "io", "new_documents", "params", "scores", "training_data", "views"},
-    "held_out": {"em", "views"},
+    "held_out": {"em", "ensemble.reliability", "views"},
     "strength": {
-        *("compare.aggregate", "em", "graphs", "held_out", "params", "plot", "progress", "views"),
+        *("compare.aggregate", "em", "ensemble.reliability", "graphs", "held_out", "params"),
+        *("plot", "progress", "views"),
     },
     "models": {
         *("base", "em", "graphs", "new_documents", "params", "runners", "strength", "views"),
@@ -79,8 +80,8 @@ ALLOWED = {
     },
     "plot": {"compare", "extras"},
     "selection": {
-        *("compare.aggregate", "em", "extras", "models", "new_documents", "params", "plot"),
-        *("progress", "views", "wording"),
+        *("compare.aggregate", "em", "ensemble", "extras", "models", "new_documents", "params"),
+        *("plot", "progress", "views", "wording"),
     },
     "demo": {"datasets", "metrics", "models", "report", "views"},
     "cli": EVERYTHING,
