@@ -31,6 +31,17 @@ def test_what_a_row_finds_does_not_depend_on_the_other_rows(rng, dtype):
         np.testing.assert_array_equal(nearest_points(points[i : i + 1], points, 6)[0], together[i])
 
 
+def test_points_that_are_nearly_equally_near_are_all_counted(rng):
+    """In single precision the borders of a tie are rounded: no point may fall between them."""
+    points = np.ones((400, 2), np.float32)
+    points[:, 1] = rng.normal(size=400) * 1e-3
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    near = nearest_points(points, points, 15, own=np.arange(400))
+    cosines = np.take_along_axis(points @ points.T, near, axis=1)
+    best = np.sort(points @ points.T - 3 * np.eye(400, dtype=np.float32), axis=1)[:, :-16:-1]
+    np.testing.assert_allclose(cosines, best, atol=3e-6)
+
+
 def test_a_row_is_not_its_own_neighbor_but_its_copy_is(rng):
     points = np.repeat(blobs(rng, 5)[0], 2, axis=0)
     near = nearest_points(points, points, 1, own=np.arange(10)).ravel()

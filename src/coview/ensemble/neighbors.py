@@ -52,10 +52,10 @@ def _smallest(far: np.ndarray, k: int) -> np.ndarray:
     """Return the places of the k smallest values of each row, ascending, the first of equals."""
     best = np.argpartition(far, k - 1, axis=1)[:, :k]
     last = np.take_along_axis(far, best, axis=1).max(axis=1, keepdims=True)
-    for i in np.flatnonzero((far <= last + SAME).sum(axis=1) > k):  # others are as near as the last
-        sure = np.flatnonzero(far[i] < last[i] - SAME)
-        equal = np.flatnonzero(np.abs(far[i] - last[i]) <= SAME)
-        best[i] = np.concatenate([sure, equal])[:k]
+    near = far <= last + SAME
+    for i in np.flatnonzero(near.sum(axis=1) > k):  # others are as near as the last
+        sure = far[i] < last[i] - SAME
+        best[i] = np.concatenate([np.flatnonzero(sure), np.flatnonzero(near[i] & ~sure)])[:k]
     best.sort(axis=1)
-    near = np.take_along_axis(far, best, axis=1).round(6)
-    return np.take_along_axis(best, np.argsort(near, axis=1, kind="stable"), axis=1)
+    order = np.argsort(np.take_along_axis(far, best, axis=1).round(6), axis=1, kind="stable")
+    return np.take_along_axis(best, order, axis=1)
