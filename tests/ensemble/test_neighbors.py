@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coview.ensemble.neighbors import nearest_points
+from coview.ensemble.neighbors import SAME, _smallest, nearest_points
 from coview.ensemble.spaces import neighbor_graph
 from tests.ensemble.planted import blobs
 
@@ -31,15 +31,14 @@ def test_what_a_row_finds_does_not_depend_on_the_other_rows(rng, dtype):
         np.testing.assert_array_equal(nearest_points(points[i : i + 1], points, 6)[0], together[i])
 
 
-def test_points_that_are_nearly_equally_near_are_all_counted(rng):
-    """In single precision the borders of a tie are rounded: no point may fall between them."""
-    points = np.ones((400, 2), np.float32)
-    points[:, 1] = rng.normal(size=400) * 1e-3
-    points /= np.linalg.norm(points, axis=1, keepdims=True)
-    near = nearest_points(points, points, 15, own=np.arange(400))
-    cosines = np.take_along_axis(points @ points.T, near, axis=1)
-    best = np.sort(points @ points.T - 3 * np.eye(400, dtype=np.float32), axis=1)[:, :-16:-1]
-    np.testing.assert_allclose(cosines, best, atol=3e-6)
+def test_in_single_precision_no_point_falls_between_the_borders_of_a_tie(rng):
+    """Four points are at the borders of the tie with the last of 29."""
+    last = rng.uniform(-0.9, 0, (2_000, 1)).astype(np.float32)
+    border = np.array([-SAME, -SAME, 0, SAME, SAME], np.float32)
+    far = np.hstack([np.full((2_000, 26), -1, np.float32), last + border])
+    best = _smallest(far, 29)
+    assert all(len(set(row)) == 29 for row in best.tolist())
+    assert (best[:, :26] == np.arange(26)).all()
 
 
 def test_a_row_is_not_its_own_neighbor_but_its_copy_is(rng):
