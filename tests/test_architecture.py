@@ -50,9 +50,10 @@ ALLOWED = {
         *("em", "io", "new_documents", "params", "pickling", "scores", "topic_terms"),
         *("training_data", "views"),
     },
-    "held_out": {"em", "views"},
+    "held_out": {"em", "ensemble.reliability", "views"},
     "strength": {
-        *("compare.aggregate", "em", "graphs", "held_out", "params", "plot", "progress", "views"),
+        *("compare.aggregate", "em", "ensemble.reliability", "graphs", "held_out", "params"),
+        *("plot", "progress", "views"),
     },
     "models": {
         *("base", "em", "graphs", "new_documents", "params", "runners", "strength", "views"),
@@ -91,8 +92,8 @@ ALLOWED = {
     "display": {"extras", "store"},
     "plot": {"compare", "display", "escaping", "extras"},
     "selection": {
-        *("compare.aggregate", "display", "em", "extras", "models", "new_documents", "params"),
-        *("plot", "progress", "views", "wording"),
+        *("compare.aggregate", "display", "em", "ensemble", "extras", "models", "new_documents"),
+        *("params", "plot", "progress", "views", "wording"),
     },
     "demo": {"datasets", "escaping", "metrics", "models", "report", "views"},
     "cli": EVERYTHING,

@@ -103,9 +103,11 @@ class TrainingDataMixin:
         data = replace(data, labels=labels)
         data = data.with_prior(self.doc_topic_prior, self.topic_word_prior)
         check_training_data(data)
-        check_fit_memory(data.matrices, self.n_components, self._n_slots(data), data.dtype.itemsize)
         seeds, names = prepare_seeds(self.seeds, self.n_components, self.init, views, data)
-        data, learned = self._learn_from_views(replace(data, seeds=seeds), rng.spawn(1)[0])
+        data = replace(data, seeds=seeds)
+        sizes = self.n_components, self._n_slots(data), data.dtype.itemsize
+        check_fit_memory(data.matrices, *sizes, clusters=self._needs_ensemble(data))
+        data, learned = self._learn_from_views(data, rng.spawn(1)[0])
         return data, {**learned, "scaling_": scaling, "topic_names_": names}
 
     def _learn_from_views(
@@ -118,7 +120,7 @@ class TrainingDataMixin:
         given = self.view_weights if isinstance(self.view_weights, ViewReliability) else None
         learned = isinstance(self.view_weights, str) and self.view_weights == "learn"
         learned = (learned or given is not None) and len(data.names) > 1
-        clusters = self._starts_from_ensemble(data) or self._ensemble_share(data) > 0
+        clusters = self._needs_ensemble(data)
         what = "clustering in several ways" if clusters else "comparing the views"
         shown = bool(self.verbose) and (clusters or (learned and given is None))
         with progress_bar(f"{type(self).__name__}, ensemble", 1, shown) as advance:
@@ -136,6 +138,10 @@ class TrainingDataMixin:
         if self.ensemble == "auto" and self._ensemble_share(data) > 0:
             data = with_learned_share(data, self.n_components, rng)
         return data, attributes
+
+    def _needs_ensemble(self, data: Prepared) -> bool:
+        """Return whether a fit takes the clusters of an ensemble: to begin at, or as a view."""
+        return self._starts_from_ensemble(data) or self._ensemble_share(data) > 0
 
     def _starts_from_ensemble(self, data: Prepared) -> bool:
         """Return whether EM begins at the consensus of an ensemble."""

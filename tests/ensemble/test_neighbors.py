@@ -6,8 +6,9 @@ import scipy.sparse as sp
 
 from coview.ensemble import neighbors
 from coview.ensemble.features import unit_rows
-from coview.ensemble.neighbors import nearest_by_views, nearest_points
+from coview.ensemble.neighbors import SAME, nearest_by_views, nearest_points
 from coview.ensemble.spaces import neighbor_graph
+from coview.kernels.nearest import largest_of_rows
 from tests.ensemble.planted import blobs
 from tests.reference import ensemble as naive
 
@@ -39,6 +40,17 @@ def test_what_a_row_finds_does_not_depend_on_the_other_rows(rng, dtype):
     together = nearest_points(points, points, 6)
     for i in range(0, 120, 17):
         np.testing.assert_array_equal(nearest_points(points[i : i + 1], points, 6)[0], together[i])
+
+
+def test_in_single_precision_no_point_falls_between_the_borders_of_a_tie(rng):
+    """Four points are at the borders of the tie with the last of 29."""
+    last = rng.uniform(-0.9, 0, (2_000, 1)).astype(np.float32)
+    border = np.array([-SAME, -SAME, 0, SAME, SAME], np.float32)
+    far = np.hstack([np.full((2_000, 26), -1, np.float32), last + border])
+    best = np.empty((2_000, 29), np.int32)
+    largest_of_rows(-far, np.full(2_000, -1), SAME, best)
+    assert all(len(set(row)) == 29 for row in best.tolist())
+    assert (best[:, :26] == np.arange(26)).all()
 
 
 def test_a_row_is_not_its_own_neighbor_but_its_copy_is(rng):

@@ -23,6 +23,7 @@ from coview.em.scaling import scaled
 from coview.em.seeds import Seeds, ViewSeeds
 from coview.em.simplex import padded
 from coview.ensemble.consensus import Ensemble
+from coview.ensemble.memory import consensus_bytes, kept_bytes, making_bytes
 from coview.ensemble.reliability import ViewReliability
 from coview.memory import check_memory
 from coview.params import check_choice, check_real, shown
@@ -279,28 +280,41 @@ def _balanced(data: Prepared) -> list[float]:
 # -- memory ----------------------------------------------------------------------------------------
 
 
-def fit_bytes(matrices: Sequence[sp.csr_array], n_topics: int, n_slots: int, itemsize: int) -> int:
+def fit_bytes(
+    matrices: Sequence[sp.csr_array],
+    n_topics: int,
+    n_slots: int,
+    itemsize: int,
+    clusters: bool = False,
+) -> int:
     """Return the memory that a fit takes beside the views themselves.
 
     Non-zeros in column order and their ratios, old and new mixtures, old and new topics and their
-    gradient in double precision.
+    gradient in double precision. With `clusters` there is an ensemble: it is made before all that
+    is there, its consensus is found beside the column order, and its labels stay.
     """
-    nnz = sum(m.nnz for m in matrices)
-    terms = sum(m.shape[1] for m in matrices)
-    width = padded(n_topics)
-    entries = nnz * (4 + 2 + itemsize)
-    mixtures = 2 * n_slots * matrices[0].shape[0] * width * itemsize
+    n_docs, width = matrices[0].shape[0], padded(n_topics)
+    nnz, terms = sum(m.nnz for m in matrices), sum(m.shape[1] for m in matrices)
+    mixtures = 2 * n_slots * n_docs * width * itemsize
     topics = terms * width * (2 * itemsize + 8)
-    return entries + mixtures + topics
+    em = nnz * (4 + 2 + itemsize) + mixtures + topics
+    if not clusters:
+        return em
+    start = nnz * (4 + 2) + consensus_bytes(n_docs, n_topics)
+    return max(em + kept_bytes(n_docs), start, making_bytes(matrices, n_topics))
 
 
 def check_fit_memory(
-    matrices: Sequence[sp.csr_array], n_topics: int, n_slots: int, itemsize: int
+    matrices: Sequence[sp.csr_array],
+    n_topics: int,
+    n_slots: int,
+    itemsize: int,
+    clusters: bool = False,
 ) -> None:
     """Refuse a fit that does not fit into memory, before anything large is allocated."""
     n_docs, terms = matrices[0].shape[0], sum(m.shape[1] for m in matrices)
     check_memory(
-        fit_bytes(matrices, n_topics, n_slots, itemsize),
+        fit_bytes(matrices, n_topics, n_slots, itemsize, clusters),
         f"fitting {n_topics:,} topics to {n_docs:,} documents and {terms:,} terms",
     )
 

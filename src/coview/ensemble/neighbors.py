@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from coview.ensemble.features import Rows
 from coview.kernels.nearest import largest_of_rows, sparse_products
 
-SCORES_AT_ONCE = 1 << 21  # cosines that are held at a time
+SCORES_AT_ONCE = 1 << 19  # cosines that are held at a time
 SAME = 1e-6  # cosines are rounded to it: their last bits depend on how many rows there are
 
 Scores = Callable[[slice], np.ndarray]  # some rows -> their similarities to all points
