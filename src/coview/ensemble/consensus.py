@@ -42,7 +42,9 @@ from coview.views.matrix_checks import short_indices
 MOST_DOCUMENTS = 5_000  # are all clustered in every family
 SAMPLE = 3_000  # are, if there are more; the others join the nearest clusters
 MEMBERS = 4  # of each family
-TOPICS_SAMPLE, TOPICS_SPLITS, TOPICS_MEMBERS = 1_500, 1, 2  # the same for a start of many topics
+SAMPLE_MEMBERS = 2  # the same where there is a sample, since all documents are in every member
+TOPICS_SAMPLE, TOPICS_SPLITS = 1_500, 1  # for a start of many topics
+JOINED_AT_ONCE = 20_000  # documents
 SHARPNESS = 4  # the say of a family is its replicability to this power
 LEAST_SAY = 1e-3  # members with less are left out
 CONSENSUS_STARTS = 10
@@ -237,12 +239,15 @@ def make_ensemble(
     docs = every if len(every) <= most else sampled(every, size, rng)
     space = _FusedSpace(features, has, docs, weights, n_clusters, rng)
     links = [links_graph(m)[docs][:, docs] if is_links(m) else None for m in matrices]
-    found = _members(space, links, weights, replicability, n_clusters, rng, topics)
+    n_members = MEMBERS if len(docs) == len(every) and not topics else SAMPLE_MEMBERS
+    found = _members(space, links, weights, replicability, n_clusters, n_members, rng, topics)
     members = np.full((len(present), len(found)), -1, np.int32)
     members[docs] = np.column_stack([labels for _, labels, _ in found])
     if len(docs) < len(every):
         rest = np.setdiff1d(every, docs)
-        members[rest] = _joined(space.points(rest), space.sample, members[docs])
+        for start in range(0, len(rest), JOINED_AT_ONCE):
+            some = rest[start : start + JOINED_AT_ONCE]
+            members[some] = _joined(space.points(some), space.sample, members[docs])
     return Ensemble(
         members,
         np.array([say for *_, say in found]),
@@ -326,12 +331,12 @@ def _members(
     weights: np.ndarray,
     replicability: dict[str, float],
     n_clusters: int,
+    n_members: int,
     rng: np.random.Generator,
     topics: bool,
 ) -> list[tuple[str, np.ndarray, float]]:
     """Return family, clusters and say of each member, on the documents of the sample."""
     says, found = family_say(replicability), []
-    n_members = TOPICS_MEMBERS if topics else MEMBERS
     for name, points in families(space.seen, links, weights, n_clusters, rng, topics):
         say = says[name]
         if say >= LEAST_SAY:

@@ -17,6 +17,7 @@ Rows = Any  # features of one view, (documents, features): a csr_array or an nda
 POWER_ITERATIONS = 2  # of the randomized SVD: only the leading directions matter
 OVERSAMPLING = 10
 RANK_TOLERANCE = 1e-10  # of the largest squared singular value: below it there is only rounding
+ROWS_AT_ONCE = 8_192  # in double precision
 MIN_DIMENSIONS, MAX_DIMENSIONS = 30, 100
 
 
@@ -66,10 +67,19 @@ def directions(rows: Rows, n_dims: int, rng: np.random.Generator) -> np.ndarray:
     if fewer is not rows:
         basis = np.linalg.qr(rows @ basis)[0]
     small = np.asarray(rows.T @ basis)  # (features, width)
-    squares, turn = np.linalg.eigh(small.T.astype(np.float64) @ small)
+    squares, turn = np.linalg.eigh(_sum_of_squares(small))
     first = np.argsort(-squares, kind="stable")[:n_dims]
     first = first[squares[first] > RANK_TOLERANCE * squares.max()]
-    return (small @ (turn[:, first] / np.sqrt(squares[first]))).astype(rows.dtype)
+    return small @ (turn[:, first] / np.sqrt(squares[first])).astype(rows.dtype)
+
+
+def _sum_of_squares(rows: np.ndarray) -> np.ndarray:
+    """Return rows' rows in double precision, block by block: no copy of all rows is made."""
+    total = np.zeros((rows.shape[1], rows.shape[1]))
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        block = rows[start : start + ROWS_AT_ONCE].astype(np.float64)
+        total += block.T @ block
+    return total
 
 
 @dataclass(frozen=True)

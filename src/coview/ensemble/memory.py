@@ -6,11 +6,19 @@ from collections.abc import Sequence
 
 import scipy.sparse as sp
 
-from coview.ensemble.consensus import MEMBERS, MOST_DOCUMENTS, SAMPLE
+from coview.ensemble.consensus import (
+    JOINED_AT_ONCE,
+    MEMBERS,
+    MOST_DOCUMENTS,
+    SAMPLE,
+    SAMPLE_MEMBERS,
+)
 from coview.ensemble.features import OVERSAMPLING, n_dimensions
+from coview.ensemble.reliability import SAMPLE as HALVES_SAMPLE
+from coview.ensemble.reliability import SPLITS
 from coview.views.density import is_dense_real
 
-FAMILIES = 8
+FAMILIES = 15
 NUMBER = 4  # bytes of a feature, an embedding or a label
 BLOCKS = 12 << 20  # cosines and scores that are held at a time
 
@@ -25,22 +33,27 @@ def making_bytes(matrices: Sequence[sp.csr_array], n_clusters: int) -> int:
     n_sample = n_docs if n_docs <= MOST_DOCUMENTS else SAMPLE
     fused = NUMBER * n_dims * len(matrices)  # of a document
     features = sum(NUMBER * (_cells(m) if is_dense_real(m) else m.nnz) for m in matrices)
+    # with indices: rows of the sample by document and by feature, and rows of the halves
+    seen = features * 2 * (2 * n_sample + SPLITS * min(n_docs, HALVES_SAMPLE)) // max(n_docs, 1)
     terms = [m.shape[1] for m in matrices]
-    # a matrix in single precision, and two copies in double where its squares are summed
-    vectors = 21 * max(terms) * (n_dims + OVERSAMPLING) + NUMBER * sum(terms) * n_dims
-    families = n_sample * (4 * fused + 100 * n_clusters + 2_500)
-    others = 4 * (n_docs - n_sample) * fused + 2 * n_sample * fused
+    vectors = 9 * max(terms) * (n_dims + OVERSAMPLING) + NUMBER * sum(terms) * n_dims
+    families = seen + n_sample * (4 * fused + 100 * n_clusters + 2_500)
+    others = 4 * min(n_docs - n_sample, JOINED_AT_ONCE) * fused + 2 * n_sample * fused
     return features + kept_bytes(n_docs) + max(vectors, families, others) + BLOCKS
 
 
 def consensus_bytes(n_docs: int, n_clusters: int) -> int:
     """Return the memory in use while the consensus is found: indicators, and their embedding."""
-    return n_docs * (40 * FAMILIES * MEMBERS + 28 * (n_clusters + OVERSAMPLING)) + BLOCKS
+    return n_docs * (40 * _members(n_docs) + 28 * (n_clusters + OVERSAMPLING)) + BLOCKS
 
 
 def kept_bytes(n_docs: int) -> int:
     """Return the memory of an ensemble that is there: a label for each document and member."""
-    return NUMBER * n_docs * FAMILIES * MEMBERS
+    return NUMBER * n_docs * _members(n_docs)
+
+
+def _members(n_docs: int) -> int:
+    return FAMILIES * (MEMBERS if n_docs <= MOST_DOCUMENTS else SAMPLE_MEMBERS)
 
 
 def _cells(matrix: sp.csr_array) -> int:
