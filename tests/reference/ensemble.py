@@ -118,18 +118,23 @@ def assortativity(labels, graph):
 
 
 def leading_weights(agreement, least):
-    """The limit of multiplying by the symmetric, clipped matrix; the largest weight is 1."""
+    """The limit of multiplying by the symmetric, clipped matrix, to the power of 1.5, at most 1.
+
+    What a view says of itself is halved.
+    """
     n = len(agreement)
     B = np.array(
         [[max((agreement[u, v] + agreement[v, u]) / 2, 0) for v in range(n)] for u in range(n)]
     )
+    for v in range(n):
+        B[v, v] /= 2
     if not B.any():
         return np.ones(n)
     weights = np.ones(n)
     for _ in range(10_000):
         weights = B @ weights + 1e-3 * B.max() * weights
         weights /= weights.max()
-    return np.maximum(weights, least)
+    return np.maximum(weights**1.5, least)
 
 
 def indicators(members, weights):

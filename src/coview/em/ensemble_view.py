@@ -122,7 +122,7 @@ def _share(by_consensus: float, by_em: float) -> float:
     """Return the share of the ensemble's view from what the two tell.
 
     >>> _share(0.5, 0.5), round(_share(0.51, 0.5), 2), _share(0.5, 1e-9), _share(0.1, 0.5)
-    (0.2, 0.32, 1.0, 0.05)
+    (0.2, 0.32, 1.0, 0.1)
     """
     ratio = min(by_consensus / by_em, 2.0)  # more is no larger share, but its power may overflow
     return float(np.clip(SHARE * ratio**SHARE_SHARPNESS, *SHARES))
