@@ -112,7 +112,7 @@ class BaseViewsModel(
         with several views if EM begins at the consensus of that ensemble, and fewer than 20 topics
         are wanted or a view is dense; otherwise it is 0. It is 0.2 where the topics of EM come back
         in another half of the features as well as the consensus does, up to 1 where they come back
-        less, down to 0.05 where they come back better (`trace_.ensemble["share"]`).
+        less, down to 0.1 where they come back better (`trace_.ensemble["share"]`).
     scaling : "auto" or None, default="auto"
         "auto" leaves counts and sparse weights as they are, and scales each feature of dense real
         views (more than half of the cells non-zero, not all integers) to [0, 1]. Only such views

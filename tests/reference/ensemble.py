@@ -118,9 +118,9 @@ def assortativity(labels, graph):
 
 
 def leading_weights(agreement, least):
-    """The limit of multiplying by the symmetric, clipped matrix, to the power 1.5; largest 1.
+    """The limit of multiplying by the symmetric, clipped matrix, to the power of 1.5, at most 1.
 
-    What stands on the diagonal counts for half.
+    What a view says of itself is halved.
     """
     n = len(agreement)
     B = np.array(

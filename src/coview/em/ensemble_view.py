@@ -22,9 +22,9 @@ from coview.ensemble.reliability import ViewReliability, deal, documents_with_co
 from coview.ensemble.stability import WHAT_TO_TRY, are_like_chance, stability
 from coview.params import check_real
 from coview.views.checks import DataWarning
-from coview.views.density import is_dense
+from coview.views.density import is_dense_real
 
-MANY_TOPICS = 20  # so many topics of sparse views are more than clusters,
+MANY_TOPICS = 20  # so many topics of counts are more than clusters,
 QUICK_FROM = 40  # and so many need no more than a quick start
 SHARE = 0.2  # of the weighted tokens of all views: the usual share of the ensemble's view,
 SHARES = 0.1, 1.0  # the bounds of what ensemble="auto" gives to it,
@@ -56,8 +56,8 @@ def ensemble_share(ensemble: Any, data: Prepared, n_topics: int, from_consensus:
 
 def wants_topics(data: Prepared, n_topics: int) -> bool:
     """Return whether topics are wanted for their words rather than as clusters of documents."""
-    dense = any(is_dense(m) for m in data.without_ensemble_view().matrices)
-    return n_topics >= MANY_TOPICS and not dense
+    measured = any(is_dense_real(m) for m in data.without_ensemble_view().matrices)
+    return n_topics >= MANY_TOPICS and not measured
 
 
 def learn_from_views(
@@ -122,7 +122,7 @@ def _share(by_consensus: float, by_em: float) -> float:
     """Return the share of the ensemble's view from what the two tell.
 
     >>> _share(0.5, 0.5), round(_share(0.51, 0.5), 2), _share(0.5, 1e-9), _share(0.1, 0.5)
-    (0.2, 0.32, 1.0, 0.05)
+    (0.2, 0.32, 1.0, 0.1)
     """
     ratio = min(by_consensus / by_em, 2.0)  # more is no larger share, but its power may overflow
     return float(np.clip(SHARE * ratio**SHARE_SHARPNESS, *SHARES))
