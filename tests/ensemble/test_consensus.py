@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from coview.ensemble import consensus
 from coview.ensemble.consensus import (
     MEMBERS,
-    TOPICS_MEMBERS,
+    SAMPLE_MEMBERS,
     Ensemble,
     HalfClusterings,
     _joined,
@@ -176,17 +176,17 @@ def test_members_weights_and_families_belong_together():
 
 def test_many_topics_have_a_quick_start():
     views = sparse_views(0)
-    made = ensemble_of(views, topics=True)
+    made = ensemble_of(views, quick=True)
     assert set(made.families) <= {"fused", "smoothed 2, by features", "smoothed 4, by features"}
-    assert made.members.shape == (N_DOCS, TOPICS_MEMBERS * len(set(made.families)))
+    assert made.members.shape == (N_DOCS, SAMPLE_MEMBERS * len(set(made.families)))
     assert made.halves.labels.shape[1] == 1
     assert agreement(views.labels, made.consensus(N_CLUSTERS, np.random.default_rng(0))) > 0.8
 
 
 def test_a_quick_start_of_many_documents_is_of_a_smaller_sample(monkeypatch):
-    monkeypatch.setattr(consensus, "TOPICS_SAMPLE", 100)
+    monkeypatch.setattr(consensus, "QUICK_SAMPLE", 100)
     views = sparse_views(0)
-    made = ensemble_of(views, topics=True)
+    made = ensemble_of(views, quick=True)
     assert (made.members >= 0).all()
     assert agreement(views.labels, made.consensus(N_CLUSTERS, np.random.default_rng(0))) > 0.8
 

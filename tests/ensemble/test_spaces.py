@@ -172,7 +172,7 @@ def test_planted_clusters_are_seen_in_every_family(rng, sparse):
 def test_many_topics_have_few_families_that_are_those_of_few_topics(rng):
     points, _ = blobs(rng)
     seen = Seen([points], [points], np.ones((90, 1), bool))
-    few = all_families(seen, 3, rng, topics=True)
+    few = all_families(seen, 3, rng, quick=True)
     assert list(few) == ["fused", "smoothed 2, by features", "smoothed 4, by features"]
     every = all_families(seen, 3, rng)
     for name, space in few.items():

@@ -25,7 +25,7 @@ from coview.views.checks import DataWarning
 from coview.views.density import is_dense_real
 
 MANY_TOPICS = 20  # so many topics of counts are more than clusters,
-QUICK_FROM = 40  # and so many need no more than a quick start
+QUICK_FROM = 40  # and for so many a quick ensemble is as good
 SHARE = 0.2  # of the weighted tokens of all views: the usual share of the ensemble's view,
 SHARES = 0.1, 1.0  # the bounds of what ensemble="auto" gives to it,
 SHARE_SHARPNESS = 24  # and the power of what it depends on
@@ -85,9 +85,9 @@ def learn_from_views(
             known = None if weights else np.ones(len(names))
             if weights and given is not None:
                 known = np.array([given.weights[name] for name in names])
-            topics = n_topics >= QUICK_FROM and wants_topics(data, n_topics)
+            quick = n_topics >= QUICK_FROM
             present = data.present[:, filled]
-            made = make_ensemble(names, matrices, present, n_topics, rng, known, topics)
+            made = make_ensemble(names, matrices, present, n_topics, rng, known, quick)
             return made, given or made.reliability
         features = [view_features(m) for m in matrices]
         return None, deal(features, has[:, filled], n_topics, rng).reliability(names)

@@ -43,7 +43,7 @@ MOST_DOCUMENTS = 5_000  # are all clustered in every family
 SAMPLE = 3_000  # are, if there are more; the others join the nearest clusters
 MEMBERS = 4  # of each family
 SAMPLE_MEMBERS = 2  # the same where there is a sample, since all documents are in every member
-TOPICS_SAMPLE, TOPICS_SPLITS = 1_500, 1  # for a start of many topics
+QUICK_SAMPLE, QUICK_SPLITS = 1_500, 1  # of a quick ensemble
 JOINED_AT_ONCE = 20_000  # documents
 SHARPNESS = 4  # the say of a family is its replicability to this power
 LEAST_SAY = 1e-3  # members with less are left out
@@ -219,28 +219,28 @@ def make_ensemble(
     n_clusters: int,
     rng: np.random.Generator,
     weights: np.ndarray | None = None,
-    topics: bool = False,
+    quick: bool = False,
 ) -> Ensemble:
     """Cluster the documents in all families.
 
     `weights` are those of the views in the fused space, by default learned from the data. With many
-    documents all but the last step are done on a sample: the others join the nearest clusters. For
-    many `topics`, of which only a start is wanted, there are fewer families and a smaller sample.
+    documents all but the last step are done on a sample: the others join the nearest clusters. A
+    `quick` ensemble has fewer families, a smaller sample, and deals the features only once.
     BLAS should be held to one thread by the caller.
     """
     has = documents_with_counts(matrices, present)
     features = [view_features(m) for m in matrices]
-    halves = deal(features, has, n_clusters, rng, TOPICS_SPLITS if topics else SPLITS)
+    halves = deal(features, has, n_clusters, rng, QUICK_SPLITS if quick else SPLITS)
     weights = halves.weights if weights is None else weights
-    by_half = half_clusterings(halves, weights, n_clusters, rng, topics)
+    by_half = half_clusterings(halves, weights, n_clusters, rng, quick)
     replicability = by_half.replicability
     every = np.flatnonzero(has.any(axis=1))
-    most, size = (TOPICS_SAMPLE, TOPICS_SAMPLE) if topics else (MOST_DOCUMENTS, SAMPLE)
+    most, size = (QUICK_SAMPLE, QUICK_SAMPLE) if quick else (MOST_DOCUMENTS, SAMPLE)
     docs = every if len(every) <= most else sampled(every, size, rng)
     space = _FusedSpace(features, has, docs, weights, n_clusters, rng)
     links = [links_graph(m)[docs][:, docs] if is_links(m) else None for m in matrices]
-    n_members = MEMBERS if len(docs) == len(every) and not topics else SAMPLE_MEMBERS
-    found = _members(space, links, weights, replicability, n_clusters, n_members, rng, topics)
+    n_members = MEMBERS if len(docs) == len(every) and not quick else SAMPLE_MEMBERS
+    found = _members(space, links, weights, replicability, n_clusters, n_members, rng, quick)
     members = np.full((len(present), len(found)), -1, np.int32)
     members[docs] = np.column_stack([labels for _, labels, _ in found])
     if len(docs) < len(every):
@@ -263,7 +263,7 @@ def half_clusterings(
     weights: np.ndarray,
     n_clusters: int,
     rng: np.random.Generator,
-    topics: bool = False,
+    quick: bool = False,
 ) -> HalfClusterings:
     """Return the clusters of each family by one half of the features, and by the other."""
     no_links = [None] * len(weights)  # links are features in a half of the features
@@ -271,7 +271,7 @@ def half_clusterings(
     for split in halves.splits:
         found = []
         for half in split:
-            spaces = families(half.seen, no_links, weights, n_clusters, rng, topics)
+            spaces = families(half.seen, no_links, weights, n_clusters, rng, quick)
             found.append({name: kmeans(space, n_clusters, rng) for name, space in spaces})
         splits.append([list(labels.values()) for labels in found])
     labels = np.array(splits, np.int32)  # (splits, 2, families, documents)
@@ -333,11 +333,11 @@ def _members(
     n_clusters: int,
     n_members: int,
     rng: np.random.Generator,
-    topics: bool,
+    quick: bool,
 ) -> list[tuple[str, np.ndarray, float]]:
     """Return family, clusters and say of each member, on the documents of the sample."""
     says, found = family_say(replicability), []
-    for name, points in families(space.seen, links, weights, n_clusters, rng, topics):
+    for name, points in families(space.seen, links, weights, n_clusters, rng, quick):
         say = says[name]
         if say >= LEAST_SAY:
             more = rng.integers(n_clusters, 2 * n_clusters + 3, size=n_members - 1)

@@ -140,18 +140,18 @@ def families(
     weights: np.ndarray,
     n_clusters: int,
     rng: np.random.Generator,
-    topics: bool = False,
+    quick: bool = False,
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the name of each family and its space (documents, dimensions), rows of length one.
 
-    Views of links have their own graph in place of one of neighbors. For many `topics` only the
-    fused space and what is smoothed over the neighbors by features are made: the eigenvectors
-    of a graph cost more than EM itself.
+    Views of links have their own graph in place of one of neighbors. `quick` ones are the fused
+    space and what is smoothed over the neighbors by features: many eigenvectors of a graph cost
+    more than EM itself.
     """
     fused = fuse(seen.embeddings, weights)
     yield "fused", fused
     graphs = _graphs_by_features(seen, links, weights, n_clusters)
-    if topics:
+    if quick:
         yield from _smoothed(fused, graphs.both, "by features")
         return
     yield from _of_graphs(fused, graphs, n_clusters, rng, "by features")
