@@ -283,12 +283,12 @@ def test_given_weights_are_those_of_the_fused_space_and_learned_ones_are_told():
 @pytest.mark.parametrize(
     ("n_docs", "n_clusters"), [*((n, k) for n in (2, 3, 4, 5) for k in (2, 4)), (20, 19), (20, 20)]
 )
-@pytest.mark.parametrize("topics", [False, True])
-def test_few_documents_are_no_error(n_docs, n_clusters, topics):
+@pytest.mark.parametrize("quick", [False, True])
+def test_few_documents_are_no_error(n_docs, n_clusters, quick):
     rng = np.random.default_rng(0)
     matrices = [sp.csr_array(rng.poisson(1, (n_docs, w)).astype(np.float32) + 1) for w in (6, 1)]
     present = np.ones((n_docs, 2), bool)
-    made = make_ensemble(("a", "b"), matrices, present, n_clusters, rng, topics=topics)
+    made = make_ensemble(("a", "b"), matrices, present, n_clusters, rng, quick=quick)
     found = made.consensus(n_clusters, rng)
     assert found.shape == (n_docs,)
     assert ((found >= 0) & (found < n_clusters)).all()
