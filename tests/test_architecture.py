@@ -22,6 +22,7 @@ ALLOWED = {
     "progress": set(),
     "wording": set(),
     "store": {"__version__"},
+    "loaded": {"store"},
     # the way of the data: reading makes counts, views holds them, em works on them
     "views": {"memory", "reading", "store", "wording"},
     "reading": {"extras", "memory", "params", "store", "views", "wording"},
@@ -30,8 +31,8 @@ ALLOWED = {
     "runners": set(),
     "ensemble": {"em.scaling", "extras", "graphs", "kernels", "params", "views", "wording"},
     "em": {
-        *("ensemble", "graphs", "kernels", "memory", "params", "progress", "runners", "store"),
-        *("views", "wording"),
+        *("ensemble", "graphs", "kernels", "loaded", "memory", "params", "progress", "runners"),
+        *("store", "views", "wording"),
     },
     "new_documents": {"em", "params", "reading", "runners", "views"},
     "scores": {"em", "new_documents", "params", "runners"},

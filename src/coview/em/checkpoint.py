@@ -23,7 +23,9 @@ import numpy as np
 
 from coview.em.loop import EMRun
 from coview.em.problem import Problem
+from coview.em.state_checks import check_state, check_state_header
 from coview.em.step import Values
+from coview.loaded import understood
 from coview.params import check_int, check_real, seed_of
 from coview.store import DamagedFile, read_header, read_sealed, write_sealed
 from coview.views.checks import DataWarning
@@ -88,8 +90,10 @@ class Checkpoint:
         """Return the seed of the fit to be resumed, or None if there is none."""
         if not self.resume:
             return None
-        newest = _newest(self)
-        return None if newest is None else int(newest["header"]["seed"])
+        headers, faults = _headers(self)
+        if faults and not headers:
+            raise _nothing_readable(faults)
+        return headers[0][1]["seed"] if headers else None
 
 
 @dataclass
@@ -111,10 +115,11 @@ class CheckpointWriter:
         self._last = time.monotonic()
         self.state = FitState()
 
-    def open(self, blank: Callable[[], Problem]) -> FitState:
+    def open(self, blank: Callable[[], Problem], n_runs: int, max_iter: int) -> FitState:
         """Return the state to continue from.
 
-        `blank` makes a problem of this model, whose parameters are then replaced by saved ones.
+        `blank` makes a problem of this model, whose parameters are then replaced by saved ones. The
+        fit has `n_runs` runs of `max_iter` iterations at most.
         """
         if self._checkpoint is None:
             return self.state
@@ -124,12 +129,29 @@ class CheckpointWriter:
                 f"{there[0]} holds the state of a fit. Resume it (resume=True), delete it, or "
                 "choose another path."
             )
-        newest = _newest(self._checkpoint) if there else None
-        if newest is not None:
-            self._check_same(newest["header"])
-            self._generation = newest["header"]["generation"] + 1
-            self.state = _unpack(newest["header"], newest["tensors"], blank())
+        if there:
+            self._resume(blank(), n_runs, max_iter)
         return self.state
+
+    def _resume(self, blank: Problem, n_runs: int, max_iter: int) -> None:
+        """Take the newest state that is whole; warn about one that is damaged."""
+        assert self._checkpoint is not None
+        headers, faults = _headers(self._checkpoint)
+        for file, header in headers:
+            self._check_same(header)
+            try:
+                with understood(file, KIND):
+                    state = _unpack(*read_sealed(file, KIND), blank)
+                    self.state = check_state(state, blank, n_runs, max_iter)
+            except DamagedFile as error:
+                faults.append(error)
+                continue
+            self._generation = header["generation"] + 1
+            break
+        else:
+            raise _nothing_readable(faults)
+        if faults:
+            warnings.warn(f"{faults[0]} The state before it is used.", DataWarning, stacklevel=2)
 
     def _check_same(self, header: Mapping[str, Any]) -> None:
         if header["fingerprint"] != self._fingerprint:
@@ -177,28 +199,34 @@ def checkpoint_writer(
     return CheckpointWriter(checkpoint, fingerprint(), seed)
 
 
-def _newest(checkpoint: Checkpoint) -> dict[str, Any] | None:
-    """Return the newest readable state; warn about one that is damaged."""
+def _headers(checkpoint: Checkpoint) -> tuple[list[tuple[Path, dict[str, Any]]], list[DamagedFile]]:
+    """Return each state's file and header, newest first, and why others cannot be read."""
     read, faults = [], []
     for file in checkpoint.files:
         if file.exists():
             try:
-                header, tensors = read_sealed(file, KIND)
-                read.append({"header": header, "tensors": tensors})
+                read.append((file, _read_header(file)))
             except DamagedFile as error:
                 faults.append(error)
-    if faults and not read:
-        raise DamagedFile(f"No state can be read: {'; '.join(map(str, faults))}")
-    if faults:
-        warnings.warn(f"{faults[0]} The state before it is used.", DataWarning, stacklevel=2)
-    return max(read, key=lambda each: each["header"]["generation"], default=None)
+    return sorted(read, key=lambda each: -each[1]["generation"]), faults
+
+
+def _read_header(file: Path) -> dict[str, Any]:
+    header = read_header(file, KIND)["header"]
+    with understood(file, KIND):
+        check_state_header(header)
+    return header
+
+
+def _nothing_readable(faults: list[DamagedFile]) -> DamagedFile:
+    return DamagedFile(f"No state can be read: {'; '.join(map(str, faults))}")
 
 
 def describe(checkpoint: Checkpoint) -> dict[str, Any] | None:
     """Return how far the fit of a checkpoint has come; None if there is no state."""
     for file in sorted(checkpoint.files, key=lambda f: -f.stat().st_mtime if f.exists() else 0):
         if file.exists():
-            header = read_header(file, KIND)["header"]
+            header = _read_header(file)
             current = header["current"]
             return {
                 "restarts_done": len(header["objectives"]),

@@ -81,7 +81,7 @@ def best_of_restarts(
         progress_bar(plan.title, total, show=bool(plan.verbose)) as advance,
     ):
         restarts = _Restarts(plan, runner, advance, writer)
-        state = writer.open(lambda: restarts.blank(seeds[0]))
+        state = writer.open(lambda: restarts.blank(seeds[0]), len(seeds), plan.max_iter)
         try:
             for i, seed in enumerate(seeds):
                 if i >= len(state.objectives):
