@@ -30,10 +30,11 @@ ARRAY_FAULTS = {
 
 
 def with_first(array, value):
-    """Return the array with another first element; in floats if it takes a float."""
-    changed = array.astype(float if value != value or np.isinf(value) else array.dtype)
-    changed.flat[0] = value
-    return changed.astype(array.dtype) if array.dtype.kind == "f" else changed
+    """Return the array with another first element, as far as its type can hold it."""
+    changed = array.astype(float)
+    changed.flat[:1] = value  # an empty array stays as it is
+    fits = array.dtype.kind == "f" or (np.isfinite(value) and value in np.arange(-128, 128))
+    return changed.astype(array.dtype) if fits and array.dtype.kind != "u" else changed
 
 
 def rewrite(path, new_path, kind, change):

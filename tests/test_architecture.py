@@ -51,17 +51,18 @@ ALLOWED = {
     "automatic": {
         *("classifier", "ensemble", "models", "params", "selection", "views", "wording"),
     },
+    "model_checks": {"loaded", "wording"},
     "io": {
-        *("automatic.why", "em.trace", "models", "reading.recipes", "store", "strength", "views"),
-        "wording",
+        *("automatic.why", "em.trace", "loaded", "model_checks", "models", "reading.recipes"),
+        *("store", "strength", "views"),
     },
     # what shows and judges it
     "metrics": {"params"},
     "report": {"models"},
     "guidance": {"classifier", "models", "params", "report", "views", "wording"},
     "retrieval": {
-        *("kernels", "metrics", "models", "params", "reading", "report", "runners", "store"),
-        *("views", "wording"),
+        *("kernels", "loaded", "metrics", "models", "params", "reading", "report", "runners"),
+        *("store", "views", "wording"),
     },
     "baselines": {"_lazy", "em", "graphs", "metrics", "models", "params", "views", "wording"},
     "datasets": {"_lazy", "params", "reading", "store", "views", "wording"},

@@ -17,7 +17,8 @@ import numpy as np
 
 from coview.store import DamagedFile
 
-FLOATS = (np.dtype(np.float32), np.dtype(np.float64))  # the precisions that kernels are made for
+# the types that kernels are made for, and in which no sum of places wraps around
+SIZES = {"f": (4, 8), "i": (4, 8)}
 ROUNDING = 1e-3  # how far the sum of many rounded probabilities may be from 1
 
 
@@ -74,7 +75,7 @@ def check_array(
     shape : sequence of int or None, optional
         The shape; None in it stands for any length.
     kinds : str, default="f"
-        Kinds of NumPy types that are accepted; floats are of 32 or 64 bits.
+        Kinds of NumPy types that are accepted; floats and signed integers are of 32 or 64 bits.
     dtype : dtype, optional
         The only type that is accepted.
     low, below : float, optional
@@ -94,10 +95,11 @@ def check_array(
     if shape is not None and not _has_shape(array, shape):
         wanted = tuple("any" if n is None else n for n in shape)
         raise ValueError(f"its {what} have the shape {array.shape}; expected {wanted}")
-    known = array.dtype.kind in kinds and (array.dtype.kind != "f" or array.dtype in FLOATS)
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    known = kind in kinds and size in SIZES.get(kind, (size,))
     if not known or (dtype is not None and array.dtype != dtype):
         raise ValueError(f"its {what} have the type {array.dtype}")
-    fine = may_be(array) if array.dtype.kind == "f" else np.ones(array.shape, bool)
+    fine = may_be(array) if kind == "f" else np.ones(array.shape, bool)
     if low is not None:
         fine &= ~(array < low)
     if below is not None:

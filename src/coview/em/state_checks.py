@@ -89,17 +89,18 @@ def _check_run(run: EMRun, blank: Problem, longest: int) -> None:
 def _check_emissions(problem: Problem, blank: Problem) -> None:
     for emission, like in zip(problem.emissions, blank.emissions, strict=True):
         for field in fields(like):  # type: ignore[arg-type]
-            array, expected = getattr(emission, field.name), getattr(like, field.name)
-            if isinstance(expected, np.ndarray):
-                check_array(array, "topics", expected.shape, dtype=expected.dtype)
+            array, whole = getattr(emission, field.name), getattr(like, field.name)
+            if isinstance(whole, np.ndarray):
+                check_array(array, "topics", whole.shape, dtype=whole.dtype)
         if isinstance(emission, FactoredTopics):
             check_shares(emission.p_y_z, "links of topics")
         else:
             _check_padding(emission.by_term, blank.n_topics, "topics")
     pairs = [((e,), (b,)) for e, b in zip(problem.emissions, blank.emissions, strict=True)]
-    for emissions, like in [(problem.emissions, blank.emissions)] if blank.concatenated else pairs:
+    together = [(problem.emissions, blank.emissions)]
+    for parts, expected in together if blank.concatenated else pairs:
         # topics are zero in a view without any counts, and nowhere else
-        check_shares(_over_terms(emissions), "topics", or_zero=not _over_terms(like).any())
+        check_shares(_over_terms(parts), "topics", or_zero=not _over_terms(expected).any())
 
 
 def _over_terms(emissions: tuple[Emission, ...]) -> np.ndarray:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from coview.loaded import check_array, check_shares, check_value, understood
 from coview.models import topic_model
 from coview.retrieval.approximate import InvertedLists
 from coview.retrieval.gallery import Gallery
 from coview.retrieval.similarity import METRICS
 from coview.retrieval.spaces import ComparisonSpace, TopicsToClasses, ViewOrAll
 from coview.store import (
-    DamagedFile,
     fingerprint,
     pack_texts,
     read_sealed,
@@ -110,65 +110,78 @@ def load_index(path: str | os.PathLike[str], model: Any = None) -> IndexContents
     """Read an index file; refuse one that was made with another model than the one given."""
     header, tensors = (renamed(part, _OLD_NAMES) for part in read_sealed(path, KIND))
     tensors = {name.replace("centre.", "center."): t for name, t in tensors.items()}
+    with understood(path, KIND):
+        index = _read_index(header, tensors)
     model = topic_model(model)
-    if model is not None and model_fingerprint(model) != header["model"]:
+    if model is not None and model_fingerprint(model) != index.model:
         raise ValueError(
             f"The index {os.fspath(path)} was made with another model than the one given: their "
             "topics differ. Make the index again: SearchIndex(model, ...)."
         )
-    try:
-        gallery = _read_gallery(header, tensors)
-        return IndexContents(
-            model=header["model"],
-            metric=METRICS[METRICS.index(header["metric"])],
-            in_view=header["in_view"],
-            probes=header["probes"],
-            n_topics=header["n_topics"],
-            gallery=gallery,
-            space=_read_space(header, tensors),
-            lists=_read_lists(tensors, gallery.vectors),
-        )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise DamagedFile(f"{path} is no index that coview understands: {error}") from error
+    return index
+
+
+def _read_index(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> IndexContents:
+    """Return the contents of an index, if they fit together: the kernels do not check bounds."""
+    check_value(header["n_topics"], "number of topics", int, low=1)
+    check_value(header["keys"], "list of views", list)
+    check_value(header["classes"], "list of classes", list)
+    gallery = _read_gallery(header, tensors)
+    index = IndexContents(
+        model=check_value(header["model"], "fingerprint", str),
+        metric=METRICS[METRICS.index(header["metric"])],
+        in_view=check_value(header["in_view"], "view", str, type(None)),
+        probes=check_value(header["probes"], "share of lists", int, float, low=0, high=1),
+        n_topics=header["n_topics"],
+        gallery=gallery,
+        space=_read_space(header, tensors),
+        lists=_read_lists(tensors, gallery.vectors),
+    )
+    needed = index.space.centers if index.metric == "correlation" else header["keys"]
+    if index.in_view not in needed and (header["keys"] or index.metric == "correlation"):
+        raise ValueError("it lacks the center or the classes of the view that is searched")
+    return index
 
 
 def _read_gallery(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Gallery:
-    vectors = tensors["vectors"]
     width = len(header["classes"]) or header["n_topics"]
-    _check(vectors.dtype.kind == "f" and vectors.shape == (len(vectors), width), "vectors")
-    ids = None
+    vectors = check_shares(tensors["vectors"], "vectors", (None, width))
+    n_rows, ids, positions = len(vectors), None, tensors.get("positions")
+    if not n_rows:
+        raise ValueError("it has no vectors")
     if "ids.text" in tensors:
         ids = np.array(unpack_texts(tensors["ids.text"], tensors["ids.ends"]))
-    rows, positions = np.arange(len(vectors)), tensors.get("positions")
-    for part in (ids, positions):
-        _check(part is None or len(part) == len(vectors), "ids or positions")
-    return Gallery(vectors, rows, positions, ids, True, of_training=header["of_training"])
+        check_array(ids, "ids", (n_rows,), "U")
+    if positions is not None:
+        check_array(positions, "positions", (n_rows,), "i", low=0)
+    training = check_value(header["of_training"], "mark of training documents", bool)
+    return Gallery(vectors, np.arange(n_rows), positions, ids, True, of_training=training)
 
 
 def _read_space(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> ComparisonSpace:
     centers, classifiers = {}, {}
     n_topics, n_classes = header["n_topics"], len(header["classes"])
     for i, view in enumerate(header["keys"]):
+        check_value(view, "view", str, type(None))
         if f"center.{i}" in tensors:
-            centers[view] = tensors[f"center.{i}"]
-            _check(centers[view].shape == (n_classes or n_topics,), "centers")
-        if f"coef.{i}" in tensors:
-            classifiers[view] = TopicsToClasses(tensors[f"coef.{i}"], tensors[f"intercept.{i}"])
-            _check(classifiers[view].coef.shape == (n_classes, n_topics), "classifiers")
+            shape = (n_classes or n_topics,)
+            centers[view] = check_array(tensors[f"center.{i}"], "centers", shape)
+        if n_classes:
+            coef = check_array(tensors[f"coef.{i}"], "classifiers", (n_classes, n_topics))
+            intercept = check_array(tensors[f"intercept.{i}"], "classifiers", (n_classes,))
+            classifiers[view] = TopicsToClasses(coef, intercept)
+    for name in header["classes"]:
+        check_value(name, "class", str, int, float, bool)
+    if bool(n_classes) != any(name.startswith("coef.") for name in tensors):
+        raise ValueError("it has classes without classifiers, or classifiers without classes")
     return ComparisonSpace(centers, classifiers, header["classes"])
 
 
 def _read_lists(tensors: dict[str, np.ndarray], vectors: np.ndarray) -> InvertedLists | None:
     if "lists.ends" not in tensors:
         return None
-    centers, ends = tensors["lists.centers"], tensors["lists.ends"]
-    whole = ends.ndim == 1 and ends.dtype == np.int64 and ends[-1] == len(vectors)
-    _check(whole and ends[0] >= 0 and (np.diff(ends) >= 0).all(), "lists")
-    _check(centers.shape == (len(ends), vectors.shape[1]), "lists")
-    return InvertedLists(centers, ends)
-
-
-def _check(holds: bool | np.bool, what: str) -> None:
-    """Refuse arrays that do not fit together: the kernels do not check bounds."""
-    if not holds:
-        raise ValueError(f"its {what} do not fit the rest")
+    ends = check_array(tensors["lists.ends"], "lists", (None,), "i", dtype=np.int64, low=0)
+    if not len(ends) or ends[-1] != len(vectors) or (ends[1:] < ends[:-1]).any():
+        raise ValueError("its lists do not fit its vectors")
+    shape = (len(ends), vectors.shape[1])
+    return InvertedLists(check_array(tensors["lists.centers"], "lists", shape), ends)
