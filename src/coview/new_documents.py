@@ -248,7 +248,7 @@ class NewDocumentsMixin(TransformerMixin):
         if isinstance(X, Views):
             return X
         if len(self.view_names_) == 1 and (
-            not isinstance(X, Mapping | list | tuple) or _is_rows(X)
+            sp.issparse(X) or not isinstance(X, Mapping | list | tuple) or _is_rows(X)
         ):
             return read_known({self.view_names_[0]: X}, real_views(self.scaling_))
         return self.read(X) if is_raw(X) else read_known(X, real_views(self.scaling_))
