@@ -17,6 +17,7 @@ ALLOWED = {
     # helpers that know nothing of models
     "_lazy": set(),
     "extras": set(),
+    "fingerprints": set(),
     "memory": set(),
     "params": set(),
     "progress": set(),
@@ -31,8 +32,8 @@ ALLOWED = {
     "runners": set(),
     "ensemble": {"em.scaling", "extras", "graphs", "kernels", "params", "views", "wording"},
     "em": {
-        *("ensemble", "graphs", "kernels", "loaded", "memory", "params", "progress", "runners"),
-        *("store", "views", "wording"),
+        *("ensemble", "fingerprints", "graphs", "kernels", "loaded", "memory", "params"),
+        *("progress", "runners", "store", "views", "wording"),
     },
     "new_documents": {"em", "params", "reading", "runners", "views"},
     "scores": {"em", "new_documents", "params", "runners"},
@@ -67,8 +68,9 @@ ALLOWED = {
     "baselines": {"_lazy", "em", "graphs", "metrics", "models", "params", "views", "wording"},
     "datasets": {"_lazy", "params", "reading", "store", "views", "wording"},
     "compare": {
-        *("__version__", "_lazy", "base", "baselines", "classifier", "datasets", "metrics"),
-        *("models", "new_documents", "params", "progress", "runners", "store", "views", "wording"),
+        *("__version__", "_lazy", "base", "baselines", "classifier", "datasets", "fingerprints"),
+        *("metrics", "models", "new_documents", "params", "progress", "runners", "store"),
+        *("views", "wording"),
     },
     "plot": {"compare", "extras"},
     "selection": {

@@ -31,6 +31,7 @@ from coview.store import DamagedFile, read_header, read_sealed, write_sealed
 from coview.views.checks import DataWarning
 
 KIND = "checkpoint"
+FINGERPRINT = "2:"  # begins the fingerprints of fits; those of earlier versions left something out
 Tensors = dict[str, np.ndarray]
 
 
@@ -154,6 +155,11 @@ class CheckpointWriter:
             warnings.warn(f"{faults[0]} The state before it is used.", DataWarning, stacklevel=2)
 
     def _check_same(self, header: Mapping[str, Any]) -> None:
+        if not header["fingerprint"].startswith(FINGERPRINT):
+            raise ValueError(
+                f"The checkpoint {self._checkpoint.path} was written by an earlier version of "  # type: ignore[union-attr]
+                "coview, which did not tell all fits apart: delete it and fit anew."
+            )
         if header["fingerprint"] != self._fingerprint:
             raise ValueError(
                 f"The checkpoint {self._checkpoint.path} belongs to a fit of other data or with "  # type: ignore[union-attr]

@@ -89,7 +89,8 @@ def _dia(X: Any) -> Any:
             values.append(diagonal[first:last])
     if not rows:
         return sp.coo_array(X.shape, dtype=data.dtype)
-    return _entries(*map(np.concatenate, (values, rows, columns)), X.shape)
+    places = np.concatenate(rows), np.concatenate(columns)
+    return _entries(np.concatenate(values), *places, X.shape)
 
 
 def _lil(X: Any) -> Any:
@@ -123,9 +124,8 @@ def _entries(
 ) -> sp.coo_array:
     """Return entries as a matrix; scipy compares their places with its shape."""
     if not len(values) == len(rows) == len(columns):
-        raise ValueError(
-            f"it has {len(rows)} rows and {len(columns)} columns, {len(values)} values"
-        )
+        found = f"{len(rows)} rows, {len(columns)} columns and {len(values)} values"
+        raise ValueError(f"it has {found}")
     return sp.coo_array((_numbers(values), (rows, columns)), shape=shape)
 
 
