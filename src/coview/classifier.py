@@ -20,7 +20,7 @@ from coview.label_guess import (
     pack_space,
 )
 from coview.new_documents import FoldedIn
-from coview.params import check_real
+from coview.params import check_factor
 from coview.views.checks import check_topic_labels
 from coview.views.container import Views
 
@@ -112,7 +112,7 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        check_real("guess_strength", self.guess_strength)
+        check_factor("guess_strength", self.guess_strength)
         y = check_targets(y)
         known = ~is_unlabeled(y, self.unlabeled)
         if not known.any():

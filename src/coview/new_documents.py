@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.em.emissions import Topics
 from coview.em.loop import fold_in
+from coview.em.precision import check_weighted
 from coview.em.prepared import Guess, Prepared, check_guess, prepare
 from coview.em.problem import Problem
 from coview.em.scaling import count_clipped, real_views, warn_of_clipped
@@ -259,7 +260,9 @@ class NewDocumentsMixin(TransformerMixin):
         warn_of_clipped(views, count_clipped(views, self.scaling_))
         data = prepare(views, self.scaling_, check_dtype(self.dtype))
         warn_of_unseen(data, self.unseen_terms_)
-        data = replace(data, weights=tuple(self.view_weights_[n] for n in data.names))
+        weights = {name: self.view_weights_[name] for name in data.names}
+        check_weighted(weights, data.matrices)
+        data = replace(data, weights=tuple(weights.values()))
         return data.with_prior(self.doc_topic_prior, topic_word=1.0)  # topics stay as they are
 
     def _fold_in_data(
