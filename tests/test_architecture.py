@@ -54,8 +54,8 @@ ALLOWED = {
     },
     "model_checks": {"loaded", "wording"},
     "io": {
-        *("automatic.why", "em.trace", "loaded", "model_checks", "models", "reading.recipes"),
-        *("store", "strength", "views"),
+        *("automatic.why", "em.trace", "loaded", "model_checks", "models", "reading.patterns"),
+        *("reading.recipes", "store", "strength", "views"),
     },
     # what shows and judges it
     "metrics": {"params"},

@@ -25,7 +25,8 @@ from coview.em.trace import Trace
 from coview.loaded import understood
 from coview.model_checks import check_model
 from coview.models import MODEL_NAMES
-from coview.reading.recipes import Recipe, recipe_class
+from coview.reading.patterns import UnsafePattern
+from coview.reading.recipes import Recipe, recipe_class, warn_of_unused
 from coview.store import (
     pack_texts,
     read_header,
@@ -327,9 +328,14 @@ class _Unpacker:
         known = {f.name for f in fields(cls)}
         return cls(**{n: self.unpack(v) for n, v in value["fields"].items() if n in known})
 
-    def _recipe(self, value: dict) -> Recipe:
-        parts = (self.unpack(value[name]) for name in ("settings", "arrays", "features"))
-        return recipe_class(value["kind"]).from_data(*parts)
+    def _recipe(self, value: dict) -> Recipe | None:
+        parts = [self.unpack(value[name]) for name in ("settings", "arrays", "features")]
+        try:
+            return recipe_class(value["kind"]).from_data(*parts)
+        except UnsafePattern as error:
+            source = str(parts[0].get("source"))
+            warn_of_unused(f"The recipe of {source!r}", source, str(error))
+            return None
 
     def _model(self, value: dict) -> Any:
         if value["class"] not in _CLASSES:

@@ -921,3 +921,10 @@ def test_good_data_give_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Views({"a": X, "b": sp.csr_array(X)}, ids=["a", "b"], labels=[0, 1])
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).tiny == np.finfo(float).tiny, reason="no long double")
+def test_long_doubles_that_would_become_zero_are_refused():
+    tiny = np.array([[1, np.longdouble(10) ** -400]], dtype=np.longdouble)
+    with raises("View 'en' holds", "0 as a number of 64 bits"):
+        check_matrix(tiny, "en")

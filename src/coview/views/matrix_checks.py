@@ -91,8 +91,7 @@ def check_matrix(
     _check_type(kind, view)
     _check_shape(X.shape, view)
     csr = _short_indices(_to_csr(X, view))
-    with np.errstate(over="ignore"):  # an overflow to inf is found by the next check
-        csr.data = csr.data.astype(float_type(kind), copy=False)
+    csr.data = _as_float(csr.data, float_type(kind), view)
     lowest = _lowest(csr)
     if lowest == 0 or (lowest < 0 and not csr.data.all()):
         csr = csr.copy()  # explicit zeros go, but the caller's buffers must not change
@@ -100,6 +99,19 @@ def check_matrix(
     why_not = None if lowest >= 0 else _why_not_negative(csr, negatives)
     _check_values(csr, kind, why_not, (view, ids, features))
     return frozen_csr(csr)
+
+
+def _as_float(values: np.ndarray, dtype: type, view: str) -> np.ndarray:
+    """Return values as floats; refuse numbers of more than 64 bits that would become 0."""
+    with np.errstate(over="ignore", under="ignore"):  # infinite ones are found by the next check
+        found = values.astype(dtype, copy=False)
+    if values.dtype.itemsize > 8 and np.count_nonzero(found) < np.count_nonzero(values):
+        lost = values[(found == 0) & (values != 0)][0]
+        raise ValueError(
+            f"View {quoted(view)} holds {lost} ({values.dtype}), which is 0 as a number of 64 "
+            "bits. Multiply the view by a constant."
+        )
+    return found
 
 
 def float_type(dtype: np.dtype) -> type:
