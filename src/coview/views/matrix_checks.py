@@ -104,7 +104,7 @@ def check_matrix(
 def _as_float(values: np.ndarray, dtype: type, view: str) -> np.ndarray:
     """Return values as floats; refuse numbers of more than 64 bits that would become 0."""
     with np.errstate(over="ignore", under="ignore"):  # infinite ones are found by the next check
-        found = values.astype(dtype, copy=False)
+        found: np.ndarray = values.astype(dtype, copy=False)
     if values.dtype.itemsize > 8 and np.count_nonzero(found) < np.count_nonzero(values):
         lost = values[(found == 0) & (values != 0)][0]
         raise ValueError(
