@@ -85,7 +85,6 @@ class _Sizes:
     def checks(self) -> dict[str, Check]:
         """Return the check of each attribute."""
         k, docs = self.topics, self.docs
-        number = {int: _number(int, low=0), float: _number(float, int)}
         return {
             "doc_topic_": _shares((docs, k)),
             "view_doc_topic_": self._by_view(lambda width: _shares((docs, k))),
@@ -107,14 +106,14 @@ class _Sizes:
             "feature_topics_": self._by_view(lambda width: _shares((None, width), or_zero=True)),
             "topic_links_": self._by_view(lambda width: _shares((k, None))),
             "view_shares_": _array((k, len(self.names)), low=0),
-            "graph_weights_": self._by_view(lambda width: _number(float, int, low=0)),
+            "graph_weights_": _by_graph,
             "graph_strength_": _number(float, int, low=0),
             "graph_points_": self._some_views(self._points),
             "_n_features_out": _number(int, low=k, high=k),
             "n_features_in_": _number(int, low=sum(self.widths.values())),
-            "random_state_used_": number[int],
-            "n_iter_": number[int],
-            "objective_": number[float],
+            "random_state_used_": _number(int, low=0),
+            "n_iter_": _number(int, low=0),
+            "objective_": lambda value, what: float(value),
         }
 
     def _by_view(self, check_of: Callable[[int], Check]) -> Check:
@@ -148,11 +147,8 @@ class _Sizes:
         return check
 
     def _topic_names(self, names: Any, what: str) -> None:
-        check_value(names, what, list)
-        if len(names) != self.topics:
+        if len(names) != self.topics:  # a user may give them in any kind of list
             raise ValueError(f"it has {plural(len(names), 'name')} for {self.topics} topics")
-        for name in names:
-            check_value(name, what, str, type(None))
 
     def _points(self, width: int) -> Check:
         """Return the check of training documents kept for the neighbors of new ones."""
@@ -189,8 +185,8 @@ def _check_used_parameters(model: Any) -> None:
     """Refuse parameters by which new documents would become anything but mixtures."""
     if not check_value(model.doc_topic_prior, "doc_topic_prior", int, float, low=0) > 0:
         raise ValueError("its doc_topic_prior is 0")
-    if np.dtype(model.dtype) != model.doc_topic_.dtype:
-        raise ValueError(f"its mixtures are {model.doc_topic_.dtype}, its dtype is {model.dtype}")
+    if np.dtype(model.dtype) not in (np.float32, np.float64):
+        raise ValueError(f"its dtype is {model.dtype}")
 
 
 # -- classifiers -----------------------------------------------------------------------------------
@@ -244,6 +240,12 @@ def _shares(shape: tuple[int | None, ...], or_zero: bool = False) -> Check:
 
 def _number(*kinds: type, low: float | None = None, high: float | None = None) -> Check:
     return lambda value, what: check_value(value, what, *kinds, low=low, high=high)
+
+
+def _by_graph(weights: Any, what: str) -> None:
+    """Check the weights of graphs, those of views and others that were given."""
+    for weight in check_value(weights, what, dict).values():
+        check_value(weight, what, float, int, low=0)
 
 
 def _or_none(check: Check) -> Check:
