@@ -10,7 +10,7 @@ BRITISH_DATA := grey,centre,centres,colour,image_colour,labelled,writeable
 # what `make test-min` runs by default; PARTS="tests/cli tests/views" names other files or folders
 PARTS ?= tests
 
-.PHONY: demo test test-all test-slow test-min lint format dist bench papers papers-quick clean help
+.PHONY: demo test test-all test-slow test-min campaign lint format dist bench papers papers-quick clean help
 .DEFAULT_GOAL := help
 
 help:  ## show the targets
@@ -64,6 +64,9 @@ test-slow: $(VENV)/.test  ## only what `make test` leaves out
 test-min: $(VENV_MIN)/.test  ## the quick tests with the lowest versions that pyproject.toml allows
 	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV_MIN)/numba $(VENV_MIN)/bin/python -m pytest -q -n auto \
 		--dist worksteal -m "not slow" -W ignore::DeprecationWarning $(PARTS)
+
+campaign: $(VENV)/.test  ## over 20,000 generated bad inputs; hours; resumes; writes docs/reliability.md
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.campaigns --report docs/reliability.md
 
 lint: $(VENV)/.lint  ## ruff, mypy, codespell (American spelling in src)
 	$(BIN)/ruff check .

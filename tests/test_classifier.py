@@ -18,13 +18,16 @@ from coview import (
     load,
 )
 from coview.datasets import make_views
+from coview.ensemble.reliability import deal
 
 NAMES = np.array(["art", "biology", "sport"])
 
 
 @pytest.fixture(scope="module")
 def views():
-    return make_views(120, 3, [60, 40], doc_length=40, view_noise=0.2, missing=0.1, random_state=1)
+    options = {"doc_length": 40, "view_noise": 0.2, "missing": 0.1, "random_state": 1}
+    made = make_views(120, 3, [60, 40], **options)
+    return made.with_labels(made.labels)  # numbers, whose names are not known
 
 
 def few(labels, per_class=4):
@@ -43,7 +46,8 @@ def test_a_handful_of_labels_classify_the_rest(views):
     kept = few(views.labels)
     found = classifier().fit(views, np.where(kept, views.labels, -1))
     assert (found.labels_ == views.labels).mean() > 0.9
-    assert (found.predict(views.select("view_0")) == views.labels).mean() > 0.7
+    by_one_view = found.predict(views.select("view_0"), unknown="guess")
+    assert (by_one_view == views.labels).mean() > 0.7
 
 
 def test_text_labels_with_none_are_the_same_problem(views):
@@ -132,6 +136,21 @@ def test_a_view_of_noise_gets_little_weight(noisy):
     plain = LinkPLSA(3, random_state=0, max_iter=1, tol=0, view_weights="balanced")
     balanced = plain.fit(noisy).view_weights_
     assert left.estimator_.view_weights_ == balanced
+
+
+def test_how_far_views_can_be_trusted_is_measured_once_and_kept(noisy, monkeypatch):
+    calls = []
+
+    def counted(*args):
+        calls.append(1)
+        return deal(*args)
+
+    for module in ("label_guess", "em.ensemble_view", "ensemble.consensus"):
+        monkeypatch.setattr(f"coview.{module}.deal", counted)
+    found = classifier().fit(noisy, labeled(noisy))
+    assert len(calls) == 1
+    assert found.estimator_.view_reliability_ == found.view_trust_
+    assert found.estimator_.view_weights == "learn"  # the parameter is what it was
 
 
 def test_weights_that_were_given_stay(noisy):

@@ -9,6 +9,7 @@ from safetensors.numpy import save_file
 
 from coview import DamagedFile, LinkPLSA, SearchIndex, TopicClassifier, load
 from coview.datasets import make_views
+from coview.inspection import read_for_display
 from coview.io import info
 from coview.models import model_class
 from coview.store import read_header, tensor_digest, write_sealed
@@ -17,14 +18,25 @@ from tests.crafted_files import ARRAY_FAULTS, outcomes_in_a_child, rewrite
 CHILD = """
 import sys
 import numpy as np
-from coview import SearchIndex, load
+from coview import DamagedFile, SearchIndex, load
+from coview.inspection import read_for_display
 for path in sys.argv[1:]:
     try:
         if path.endswith("index"):
             index = SearchIndex.load(path)
             index.query_many(np.full((2, index.n_topics), 1 / index.n_topics))
         else:
-            model = load(path)
+            try:
+                read_for_display(path)
+                shown = True
+            except DamagedFile:
+                shown = False
+            try:
+                model = load(path)
+            except DamagedFile:
+                assert not shown, "it can be shown"
+                raise
+            assert shown, "it cannot be shown"
             inner = getattr(model, "estimator_", model)
             model.predict({n: np.ones((2, p.shape[1])) for n, p in inner.components_.items()})
         print("accepted", flush=True)
@@ -32,10 +44,12 @@ for path in sys.argv[1:]:
         print(f"{type(error).__name__}: {error}".replace("\\n", " "), flush=True)
 """
 
+FILES = ("mggm.coview", "classes.coview", "topic.index", "semantic.index", "words.index")
+
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory):
-    """A folder with a model that keeps neighbors, a classifier and two indexes."""
+    """A folder with a model that keeps neighbors, a classifier and three indexes."""
     folder = tmp_path_factory.mktemp("crafted")
     views = make_views(60, 3, {"a": 40, "b": 30}, random_state=0)
     common = {"init": "random", "random_state": 0, "max_iter": 5, "tol": 0}
@@ -47,6 +61,8 @@ def base(tmp_path_factory):
     SearchIndex(mggm, in_view="a", **options).save(folder / "topic.index")
     options |= {"space": "semantic", "labels": views.labels}
     SearchIndex(mggm, in_view="a", **options).save(folder / "semantic.index")
+    words = {"training_views": views, "method": "approximate"}
+    SearchIndex(mggm, in_view="a", **words).save(folder / "words.index")
     return folder
 
 
@@ -73,7 +89,7 @@ def kind_of(name):
 def crafted(base):
     """Write every fault of every array of every file; return the paths by what was done."""
     paths = {}
-    for file in ("mggm.coview", "classes.coview", "topic.index", "semantic.index"):
+    for file in FILES:
         sealed = read_header(base / file)
         named = {name: name for name in sealed["sha256"]}
         if file.endswith("coview"):
@@ -100,6 +116,7 @@ def may_be_accepted(what):
         free = ("stability", "confidence", "counts", "points", "center", "coef", "intercept")
         free += ("maps", "positions", "radii", "lists.centers", "ids.text", "labels", "empty_rows")
         free += ("unseen_terms", "present", "classes_", "guess_space_", "view_reliability")
+        free += ("expected", *(["words.weights"] if fault == "zeros" else []))
         return any(part in name for part in free)
     if name.endswith("radii") and fault == "one infinite":
         return True  # a document that lacks neighbors
@@ -122,7 +139,7 @@ def test_crafted_models_and_indexes_are_refused_as_damaged(base):
 # -- headers ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("file", ["mggm.coview", "classes.coview", "topic.index", "semantic.index"])
+@pytest.mark.parametrize("file", FILES)
 def test_a_header_without_one_of_its_entries_is_damage(base, file, tmp_path):
     entries = read_header(base / file)["header"]
     read = SearchIndex.load if file.endswith("index") else load
@@ -150,8 +167,9 @@ def test_attributes_that_are_missing_or_of_another_type_are_damage(base, tmp_pat
             lambda h, t, n=name: h["attributes"].update({n: {"$": "dict", "items": []}}),
         ):
             rewrite(base / "mggm.coview", tmp_path / "m.coview", "model", change)
-            with pytest.raises(DamagedFile, match="is damaged"):
-                load(tmp_path / "m.coview")
+            for read in (load, read_for_display):
+                with pytest.raises(DamagedFile, match="is damaged"):
+                    read(tmp_path / "m.coview")
     assert set(header["attributes"]) > {"components_"}
 
 
@@ -160,8 +178,9 @@ def test_a_prior_that_is_none_is_damage(base, tmp_path, value):
     packed = {"$": "float", "value": "nan"} if value != value else value
     change = lambda h, t: h["params"].update({"doc_topic_prior": packed})  # noqa: E731
     rewrite(base / "mggm.coview", tmp_path / "m.coview", "model", change)
-    with pytest.raises(DamagedFile, match="doc_topic_prior"):
-        load(tmp_path / "m.coview")
+    for read in (load, read_for_display):
+        with pytest.raises(DamagedFile, match="doc_topic_prior"):
+            read(tmp_path / "m.coview")
 
 
 def deep(depth):

@@ -98,6 +98,20 @@ def test_a_classifier_comes_back_with_its_classes(views, tmp_path):
     assert again.estimator.get_params() == classifier.estimator.get_params()
 
 
+@pytest.mark.parametrize("name", ["link", "voted"])
+def test_a_file_does_not_depend_on_threads_or_progress_bars(name, views, tmp_path):
+    for file, run in (("a", {"n_jobs": 1, "verbose": 0}), ("b", {"n_jobs": 2, "verbose": 1})):
+        fitted(name, views, **run)[0].save(tmp_path / file)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_the_file_of_a_classifier_does_not_depend_on_threads(views, tmp_path):
+    for n_jobs in (1, 2):
+        model = LinkPLSA(max_iter=5, random_state=0, n_jobs=n_jobs, verbose=n_jobs - 1)
+        TopicClassifier(model).fit(views, views.labels).save(tmp_path / str(n_jobs))
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+
+
 def test_a_model_goes_on_learning_after_it_was_loaded(views, tmp_path):
     model, data = fitted("link", views)
     model.save(tmp_path / "m.coview")

@@ -106,7 +106,6 @@ def test_bad_starts(init, message):
         (np.full(20, 2), "0 to 1"),
         (np.full(20, -2), "-1"),
         (np.full(20, 0.5), "integer"),
-        (np.full(20, np.nan), "NaN|integer"),
         (np.zeros(3, int), "20 documents"),
         (["a"] * 20, "TopicClassifier"),
     ],

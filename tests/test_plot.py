@@ -213,6 +213,30 @@ def test_several_starts_cannot_be_followed():
         follow(LinkPLSA(3, n_init=2), VIEWS, lambda found: 0.0)
 
 
+@pytest.mark.parametrize("n_iter", [1, 2, 3, 4, 6])
+def test_iterations_are_whole_numbers(n_iter):
+    ax = ConvergenceDisplay(np.arange(n_iter, dtype=float)).plot().axes_[-1]
+    ticks = ax.get_xticks()
+    np.testing.assert_array_equal(ticks, np.round(ticks))
+
+
+def test_many_whole_values_have_whole_ticks():
+    ax = SensitivityDisplay.from_results(sensitivity(range(20, 43)), x="strength").ax_
+    ticks = ax.get_xticks()
+    np.testing.assert_array_equal(ticks, np.round(ticks))
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.svg", "a"])
+def test_a_plot_that_was_not_drawn_is_drawn_when_it_is_saved(tmp_path, name):
+    display = ConvergenceDisplay(np.array([-3.0, -2.0]))
+    display.save(tmp_path / name)
+    (found,) = tmp_path.iterdir()
+    assert found.name == (name if "." in name else "a.png")
+    assert found.stat().st_size > 1000
+    ConvergenceDisplay(np.array([-3.0, -2.0])).plot().save(tmp_path / f"b{found.suffix}")
+    assert (tmp_path / f"b{found.suffix}").read_bytes() == found.read_bytes()
+
+
 def test_the_objective_and_the_measure_share_the_iterations():
     display = ConvergenceDisplay.from_estimator(LinkPLSA(3, **SETTINGS), VIEWS, metric="nmi_max")
     upper, lower = (ax.get_lines()[0] for ax in display.axes_)

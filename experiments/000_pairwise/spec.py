@@ -23,12 +23,11 @@ LITERAL = "CoPLSA(2), to the letter"
 LONG = {n: f"CoPLSA({n}), up to 1000 iterations" for n in (2, 3)}
 UNTIL_REST = {"max_iter": 1000, "reference_view": BEST}
 
-# Section 5.4: 5 % of the pairs, weights 0.5. The sum there is over the sample, ours over all pairs
-# that it stands for, hence the 0.05 in the strength.
+# Section 5.4: 5 % of the pairs, over which the sum is, and weights 0.5.
 TO_THE_LETTER = {
     "step": "paper",
     "pair_fraction": 0.05,
-    "strength": 0.07 * 0.05,
+    "strength": 0.07,
     "strength_scale": "absolute",
     "view_weights": [0.5, 0.5],
     "reference_view": BEST,

@@ -114,7 +114,7 @@ def load(name: str) -> Data:
         links = views["cites"].astype(float)
         matrices = {"content": views["content"], "cites": sp.csr_array(links + links.T)}
         views = Views(matrices)
-    return Data(name, views, np.asarray(labels))
+    return Data(name, views.with_labels(None), np.asarray(labels))
 
 
 def draw_labels(labels: np.ndarray, rate: float, draw: int) -> np.ndarray:

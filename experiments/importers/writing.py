@@ -4,16 +4,16 @@ import gzip
 import io
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from coview.datasets.folders import MANIFEST, write_manifest
+from coview.outputs import temporary_folder
 from coview.store import replace_folder
 from coview.views.container import Views
+from coview.views.manifest import MANIFEST, write_manifest
 
 
 def check_target(out: str | os.PathLike[str], overwrite: bool = False) -> Path:
@@ -53,9 +53,8 @@ def write_dataset(
         Replace a data set that was imported before.
     """
     target = check_target(out, overwrite)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".coview-") as beside:
-        new = Path(beside, "new")
+    with temporary_folder(target) as beside:
+        new = beside / "new"
         views.save(new)
         for name, data in (extras or {}).items():
             (new / name).write_bytes(data)

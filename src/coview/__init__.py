@@ -30,7 +30,7 @@ _HOMES = {
     "Checkpoint": "em.checkpoint",
     "DamagedFile": "store",
     "load": "io",
-    "search": "retrieval.index",
+    "search": "retrieval.one_call",
     "SearchIndex": "retrieval.index",
     "Doc": "retrieval.query",
     "to_mudata": "reading.mudata",
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from .reading.mudata import to_mudata as to_mudata
     from .report import top_terms as top_terms
     from .retrieval.index import SearchIndex as SearchIndex
-    from .retrieval.index import search as search
+    from .retrieval.one_call import search as search
     from .retrieval.query import Doc as Doc
     from .selection.topics import TopicSelection as TopicSelection
     from .selection.topics import select_topics as select_topics

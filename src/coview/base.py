@@ -8,12 +8,11 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from coview.em.checkpoint import Checkpoint, checkpoint_writer
 from coview.em.ensemble_view import (
-    check_ensemble,
     fit_stability,
     warn_of_chance,
     with_ensemble,
@@ -26,27 +25,20 @@ from coview.em.restarts import (
     CallbackSupportMixin,
     FitCallbacks,
     FitPlan,
+    Seeds,
     best_of_restarts,
     fit_fingerprint,
     one_fit_at_a_time,
     with_callbacks,
 )
-from coview.em.seed_words import check_seeds
 from coview.em.seeds import seeded_start
 from coview.em.starts import NamedStart, Start, start_from_model, starts_from
 from coview.em.step import Update, Values
-from coview.new_documents import NewDocumentsMixin, check_fold_in
-from coview.params import (
-    check_choice,
-    check_dtype,
-    check_factor,
-    check_int,
-    check_n_jobs,
-    check_positive,
-    check_real,
-    complete_docstring,
-)
+from coview.new_documents import NewDocumentsMixin
+from coview.params import complete_docstring
+from coview.pickling import VersionedPickleMixin
 from coview.scores import ScoresMixin
+from coview.topic_terms import TopicsMixin
 from coview.training_data import TrainingDataMixin
 from coview.views.container import Views
 
@@ -54,11 +46,12 @@ OnState = Callable[[dict[str, Any]], bool | None]
 
 
 class BaseViewsModel(
+    VersionedPickleMixin,
     TrainingDataMixin,
     ScoresMixin,
     NewDocumentsMixin,
     CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
+    TopicsMixin,
     BaseEstimator,
 ):
     """Base class of all models: input, starts, restarts, fitted attributes and labels.
@@ -106,17 +99,20 @@ class BaseViewsModel(
     topic_word_prior : float, default=1.0
         The same for topics p(w|z), over the terms that occur; in models with feature topics, for
         those.
-    view_weights : "learn", "balanced", sequence of float, or dict of float, default="learn"
+    view_weights : str, ViewReliability, sequence of float, or dict of float, default="learn"
         Weight of each view's likelihood. "balanced" gives each view the same weighted number of
         tokens on an average document that has it, but no count of a sparse view a weight above 1.
         "learn" multiplies that by how far the view can be trusted (see
-        :func:`coview.view_reliability`): a view of noise weighs next to nothing.
+        :func:`coview.view_reliability`, whose answer may be given here instead): a view of noise
+        weighs next to nothing, and near copies of a view share the weight of one.
     ensemble : "auto" or float, default="auto"
         Weight of an internal view that holds the clusters of an ensemble of clusterings, as a share
         of the weighted tokens of all other views. It keeps topics close to the clusters that many
-        ways of seeing the data agree on; new documents lack it. 0 leaves it out. "auto" is 0.2
+        ways of seeing the data agree on; new documents lack it. 0 leaves it out. "auto" learns it
         with several views if EM begins at the consensus of that ensemble, and fewer than 20 topics
-        are wanted or a view is dense; otherwise 0.
+        are wanted or a view is dense; otherwise it is 0. It is 0.2 where the topics of EM come back
+        in another half of the features as well as the consensus does, up to 1 where they come back
+        less, down to 0.05 where they come back better (`trace_.ensemble["share"]`).
     scaling : "auto" or None, default="auto"
         "auto" leaves counts and sparse weights as they are, and scales each feature of dense real
         views (more than half of the cells non-zero, not all integers) to [0, 1]. Only such views
@@ -167,7 +163,8 @@ class BaseViewsModel(
     view_weights_ : dict of float
         The weights that were used.
     view_reliability_ : dict of float, or None
-        How far each view can be trusted, from 0 to 1, where `view_weights="learn"` measured it.
+        How far each view can be trusted, from 0 to 1, where `view_weights` is "learn" or it was
+        given there. The squares of copies (`trace_.ensemble["copies"]`) sum up to that of one view.
     doc_ids_ : ndarray of str of shape (documents,), or None
         The ids of the training documents.
     present_ : ndarray of bool of shape (documents, views)
@@ -311,9 +308,11 @@ class BaseViewsModel(
             views = self._training_views(X)
             guess = check_guess(guess, guess_strength, views.n_docs, self.n_components)
             fingerprint = partial(fit_fingerprint, self, views, labels, guess)
-            writer = checkpoint_writer(checkpoint, self.random_state, fingerprint)
-            own, *seeds = np.random.SeedSequence(writer.seed).spawn(1 + self.n_init)
-            data, learned = self._prepare_training(views, labels, np.random.default_rng(own))
+            writer = checkpoint_writer(
+                checkpoint, self.random_state, fingerprint, type(self).__name__
+            )
+            seeds = Seeds(writer.seed, self.n_init)
+            data, learned = self._prepare_training(views, labels, np.random.default_rng(seeds.own))
             data = data.with_ensemble_view(self._ensemble_share(data)).cut(columns=True)
             data = data.with_guess(guess)
             callbacks = FitCallbacks(self, views, self.n_init * self.max_iter)
@@ -325,21 +324,6 @@ class BaseViewsModel(
                 raise
             callbacks.end()
             return self._keep(best, data, views, learned, writer.seed)
-
-    def _check_parameters(self) -> None:
-        check_int("n_components", self.n_components, 1)
-        check_int("n_init", self.n_init, 1)
-        check_int("max_iter", self.max_iter, 1)
-        check_real("tol", self.tol)
-        check_factor("doc_topic_prior", check_positive("doc_topic_prior", self.doc_topic_prior))
-        check_factor("topic_word_prior", check_positive("topic_word_prior", self.topic_word_prior))
-        check_fold_in(self.fold_in_max_iter, self.fold_in_tol)
-        check_choice("scaling", self.scaling, ["auto", None])
-        check_choice("assign", self.assign, ["argmax", "kmeans"])
-        check_seeds(self.seeds)
-        check_ensemble(self.ensemble)
-        check_dtype(self.dtype)
-        check_n_jobs(self.n_jobs)
 
     def _plan(
         self,

@@ -1,8 +1,9 @@
 """`TopicClassifier`: any model of this package as a semi-supervised classifier."""
 
 import os
+import sys
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
@@ -10,7 +11,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from coview.em.prepared import prepare, view_weights
+from coview.em.prepared import prepare
 from coview.em.scaling import learn_scaling
 from coview.label_guess import (
     FusedSpace,
@@ -20,12 +21,26 @@ from coview.label_guess import (
     pack_space,
 )
 from coview.new_documents import FoldedIn
-from coview.params import check_factor
-from coview.views.checks import check_topic_labels
+from coview.params import check_estimator, check_factor, check_int
+from coview.pickling import VersionedPickleMixin
+from coview.topic_terms import TopTermsMixin
 from coview.views.container import Views
+from coview.views.labels import (
+    UNLABELED,
+    as_names,
+    by_name,
+    check_topic_labels,
+    is_unlabeled,
+    label_array,
+    labeled_accuracy,
+    mark_unknown,
+)
+from coview.wording import plural
 
 
-class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class TopicClassifier(
+    VersionedPickleMixin, ClassifierMixin, MetaEstimatorMixin, TopTermsMixin, BaseEstimator
+):
     """A classifier whose classes are the topics of a model.
 
     The mixtures of labeled documents are fixed on the topic of their class; those of unlabeled
@@ -43,8 +58,8 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         to the number of classes; the one given is not changed. The topics of its `seeds` are
         classes.
     unlabeled : int or None, default=-1
-        Number that stands for an unlabeled document, besides None, NaN and empty texts. With None
-        every number is a class.
+        Number that stands for an unlabeled document, besides None, NaN, NA and empty texts. With
+        None every number is a class.
     guess_strength : float, default=1.0
         How many votes the guess has in a document's mixture; its counts have one. The same holds
         for new documents, whose guess is the mean mixture of their nearest training documents. 0
@@ -59,6 +74,8 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         The fitted model; topic k is class ``classes_[k]``, which is also its name.
     labels_ : ndarray of shape (documents,)
         The class of each training document, given or predicted.
+    n_unlabeled_ : int
+        Training documents without a label.
     n_features_in_ : int
         Terms of all views together.
     guess_ : ndarray of shape (documents, n_classes), or None
@@ -103,8 +120,10 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ----------
         X : as in the model's `fit`
         y : array-like of shape (documents,)
-            Class labels of any type; None, NaN, empty texts and -1 (see `unlabeled`) mean
-            unlabeled.
+            Class labels of any type; None, NaN, NA, empty texts and -1 (see `unlabeled`) mean
+            unlabeled. Where X are views that know the names of classes (`Views.label_names`) and y
+            are their labels, all or some, the classes are those names: so `predict` gives names,
+            whether y has the numbers or the names.
         checkpoint : path or Checkpoint, optional
             As in the model's `fit`.
 
@@ -112,7 +131,10 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        check_factor("guess_strength", self.guess_strength)
+        guess_strength = check_factor("guess_strength", self.guess_strength)
+        check_estimator("estimator", self.estimator)
+        if self.unlabeled is not None:
+            check_int("unlabeled", self.unlabeled, -sys.maxsize, " or None")
         y = check_targets(y)
         known = ~is_unlabeled(y, self.unlabeled)
         if not known.any():
@@ -120,7 +142,8 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 "Input y contains NaN, None, empty texts or the unlabeled marker only: give the "
                 "class of at least one document."
             )
-        classes, numbers = np.unique(_check_classes(y[known]), return_inverse=True)
+        labels = by_name(_check_classes(y[known]), np.flatnonzero(known), X)
+        classes, numbers = np.unique(labels, return_inverse=True)
         topics = np.full(len(y), -1)
         topics[known] = numbers
         estimator = clone(self.estimator).set_params(n_components=len(classes))
@@ -129,15 +152,17 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if seeds is not None:
             estimator.set_params(seeds=_by_class_number(seeds, names))
         X, guess, space = self._guess(X, topics, estimator)
-        strength = {} if guess is None else {"guess_strength": self.guess_strength}
+        strength = {} if guess is None else {"guess_strength": guess_strength}
         estimator.fit(X, labels=topics, guess=guess, checkpoint=checkpoint, **strength)
+        estimator.set_params(view_weights=self.estimator.view_weights)
         estimator.topic_names_ = names
         self.estimator_ = estimator
         self.guess_ = guess
         self.guess_space_ = None if space is None else pack_space(space)
         self.view_trust_ = None if space is None else space.trust
         self.classes_ = classes
-        self.labels_ = classes[self.estimator_.labels_]
+        self.labels_ = as_names(classes[self.estimator_.labels_])
+        self.n_unlabeled_ = int((~known).sum())
         self.n_features_in_ = self.estimator_.n_features_in_
         self.__dict__.pop("why_", None)  # the reasons for another fit, by `coview.auto`
         return self
@@ -147,7 +172,7 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ) -> tuple[Any, np.ndarray | None, FusedSpace | None]:
         """Return the views, a guess of each document's topic, and the space it was made in.
 
-        Sets the weights of the views in the estimator.
+        An estimator that would learn how far views can be trusted is told: the space has it.
         """
         if not self.guess_strength:
             return X, None, None
@@ -159,9 +184,7 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         seed = estimator.random_state if isinstance(estimator.random_state, int) else 0
         space = learn_space(counts, views.present, estimator.n_components, seed)
         if isinstance(estimator.view_weights, str) and estimator.view_weights == "learn":
-            balanced = view_weights("balanced", data)
-            trusted = {name: w * space.trust[name] ** 2 for name, w in balanced.items()}
-            estimator.set_params(view_weights=trusted)
+            estimator.set_params(view_weights=space.reliability)
         if (topics >= 0).all():
             return views, None, space
         return views, guess_classes(space, topics, estimator.n_components), space
@@ -199,19 +222,49 @@ class TopicClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         return self.fold_in(X).doc_topic
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, unknown: Literal["mark", "guess"] = "mark") -> np.ndarray:
         """Return the class of each document.
 
         Parameters
         ----------
         X : as in the model's `transform`
+        unknown : {"mark", "guess"}, default="mark"
+            What to say of documents without a single count that the model knows: "mark" gives
+            `unlabeled` (-1 if that is None; an empty text if the classes are texts), with a warning
+            that tells how many; "guess" gives the class that is the most likely without any count.
 
         Returns
         -------
         ndarray of shape (documents,)
         """
-        labels = self.fold_in(X).labels
-        return self.classes_[labels]
+        found = self.fold_in(X)
+        marker = UNLABELED if self.unlabeled is None else self.unlabeled
+        if unknown == "mark" and found.empty.any() and marker in self.classes_.tolist():
+            raise ValueError(
+                f"{plural(int(found.empty.sum()), 'document')} without a feature that the model "
+                f"knows cannot be marked by {marker}, which is a class here. Leave them out, or "
+                "give unknown='guess' for the most likely class."
+            )
+        labels = as_names(self.classes_[found.labels])
+        return mark_unknown(labels, found.empty, unknown, "class", marker)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on the labeled documents.
+
+        Parameters
+        ----------
+        X : as in the model's `transform`
+        y : array-like of shape (documents,)
+            Classes as in `fit`; documents without a label are left out. Numbers are taken as those
+            of the classes that X names, if the classes of this classifier have names.
+        sample_weight : array-like of shape (documents,), default=None
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        return labeled_accuracy(self, X, check_targets(y), sample_weight, self.unlabeled)
 
     def read(self, raw: Mapping[str, Any]) -> Views:
         """Read raw documents as views of the model: see the model's own `read`."""
@@ -253,41 +306,12 @@ def check_targets(y: Any) -> np.ndarray:
             "TopicClassifier requires y to be passed, but the target y is None: "
             "give a label for each document, None or -1 for unlabeled ones."
         )
-    y = column_or_1d(_as_array(y), warn=True)
+    y = column_or_1d(label_array(y), warn=True)
     if y.dtype.kind == "f" and np.isinf(y).any():
         raise ValueError(
             "Input y contains infinity; class labels must be finite, NaN is unlabeled."
         )
     return y
-
-
-def _as_array(y: Any) -> np.ndarray:
-    """Return labels as an array; a NaN among texts stays one, which NumPy would spell out."""
-    if not isinstance(y, list | tuple):
-        return np.asarray(y)
-    kinds = [any(isinstance(label, kind) for label in y) for kind in (str, float)]
-    return np.asarray(y, dtype=object if all(kinds) else None)
-
-
-def is_unlabeled(y: np.ndarray, marker: int | None) -> np.ndarray:
-    """Return which labels are None, NaN, an empty text or the marker."""
-    if y.dtype.kind == "O":
-        return np.array([_is_missing(label, marker) for label in y], bool)
-    if y.dtype.kind in "UT":
-        return np.asarray(y == "")
-    missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), bool)
-    if marker is not None and y.dtype.kind in "iuf":
-        missing |= y == marker
-    return missing
-
-
-def _is_missing(label: Any, marker: int | None) -> bool:
-    if label is None or (isinstance(label, float) and np.isnan(label)):
-        return True
-    if isinstance(label, str):
-        return not label
-    number = isinstance(label, int | float | np.number) and not isinstance(label, bool)
-    return number and marker is not None and label == marker
 
 
 def _check_classes(labels: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from rich.table import Table
 from sklearn.model_selection import train_test_split
 
 from coview.datasets import load_python_api
+from coview.escaping import for_terminal
 from coview.metrics import match_ranks, normalized_mutual_info, purity, similarity
 from coview.models import model_class
 from coview.report import top_terms
@@ -87,8 +88,9 @@ def run_demo(
     figures |= _show_medians(console, searches, len(test))
     if save is not None:
         model.save(save)
+        where = escape(for_terminal(save))
         console.print(
-            f"\nSaved as {escape(str(save))}. Search it with: coview search {escape(str(save))} "
+            f"\nSaved as {where}. Search it with: coview search {where} "
             '--view doc --in code "solve a linear system with a sparse matrix"',
             highlight=False,
         )

@@ -30,6 +30,7 @@ from coview.models import topic_model
 from coview.params import check_int
 from coview.report import topic_names
 from coview.views.container import Views
+from coview.views.labels import is_unlabeled, label_array
 from coview.wording import plural
 
 
@@ -73,7 +74,8 @@ def suggest_labels(model: Any, views: Any, n: int = 10, *, labels: Any = None) -
     n : int, default=10
         How many to suggest; fewer if there are fewer.
     labels : array-like of shape (documents,), optional
-        Labels known so far; None, NaN and -1 mean unlabeled. Documents with a label are left out.
+        Labels known so far; -1, None, NaN and empty texts mean unlabeled. Documents with a label
+        are left out.
 
     Returns
     -------
@@ -159,17 +161,15 @@ def _entropy(p: np.ndarray) -> np.ndarray:
 
 
 def _unlabeled(labels: Any, n_docs: int) -> np.ndarray:
-    from coview.classifier import is_unlabeled
-
     if labels is None:
         return np.ones(n_docs, bool)
-    labels = np.asarray(labels)
+    labels = label_array(labels)
     if labels.shape != (n_docs,):
         raise ValueError(
             f"labels must have one entry for each of {plural(n_docs, 'document')}, None or -1 for "
             f"those without a label; found the shape {labels.shape}."
         )
-    return is_unlabeled(labels, -1)
+    return is_unlabeled(labels)
 
 
 def _in_turns(score: np.ndarray, topic: np.ndarray, rows: np.ndarray) -> list[int]:

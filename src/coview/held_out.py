@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from coview.em.penalties.base import Penalty
 from coview.em.prepared import Prepared
+from coview.ensemble.reliability import deal_columns
 from coview.views.container import Views
 
 LEAST_COLUMNS = 4  # of a view that is dealt into halves: one column alone says nothing
@@ -47,18 +48,17 @@ def take_documents(data: Prepared, rows: np.ndarray) -> Prepared:
     )
 
 
-def deal_columns(data: Prepared, rng: np.random.Generator) -> tuple[Views, Views]:
+def deal_views(data: Prepared, rng: np.random.Generator) -> tuple[Views, Views]:
     """Deal the columns of each view at random into two halves: the same documents, other terms.
 
     A view of fewer than four columns goes to both whole. A document has in both the views it has.
     """
     halves: tuple[dict[str, sp.csr_array], ...] = ({}, {})
     for name, matrix in zip(data.names, data.matrices, strict=True):
-        n = matrix.shape[1]
-        order = rng.permutation(n)
-        dealt = (order, order) if n < LEAST_COLUMNS else (order[: n // 2], order[n // 2 :])
+        n, every = matrix.shape[1], np.arange(matrix.shape[1])
+        dealt = (every, every) if n < LEAST_COLUMNS else deal_columns(n, rng)
         for half, columns in zip(halves, dealt, strict=True):
-            half[name] = sp.csr_array(matrix[:, np.sort(columns)])
+            half[name] = sp.csr_array(matrix[:, columns])
     return Views(halves[0], present=data.present), Views(halves[1], present=data.present)
 
 
@@ -89,19 +89,3 @@ def label_agreement(one: np.ndarray, other: np.ndarray) -> float:
     from sklearn.metrics import adjusted_mutual_info_score
 
     return float(adjusted_mutual_info_score(one, other))
-
-
-def assortativity(labels: np.ndarray, graph: sp.csr_array) -> float:
-    """Return how much more often neighbors share a cluster than by chance: at most 1, 0 by chance.
-
-    >>> graph = sp.csr_array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
-    >>> assortativity(np.array([0, 0, 1, 1]), graph)
-    1.0
-    """
-    edges = sp.coo_array(graph)
-    total = edges.data.sum()
-    if total == 0:
-        return 0.0
-    same = edges.data[labels[edges.row] == labels[edges.col]].sum() / total
-    chance = float(((np.bincount(labels[edges.row], edges.data) / total) ** 2).sum())
-    return float((same - chance) / (1 - chance)) if chance < 1 else 0.0

@@ -16,17 +16,13 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coview.automatic.why import Why
-from coview.em.trace import Trace
 from coview.loaded import understood
 from coview.model_checks import check_model
 from coview.models import MODEL_NAMES
-from coview.reading.patterns import UnsafePattern
-from coview.reading.recipes import Recipe, recipe_class, warn_of_unused
 from coview.store import (
     pack_texts,
     read_header,
@@ -35,8 +31,9 @@ from coview.store import (
     unpack_texts,
     write_sealed,
 )
-from coview.strength import StrengthPath
-from coview.views.checks import DataWarning
+
+if TYPE_CHECKING:  # what only shows a model must not wait for SciPy and scikit-learn
+    from coview.reading.recipes import Recipe
 
 KIND = "model"
 _CLASSES = {name: f"coview.models.{module}" for module, name in MODEL_NAMES.values()}
@@ -47,8 +44,14 @@ _OLD_NAMES |= {"unlabelled": "unlabeled"}
 _LATER_NAMES = ("topic_stability_", "doc_confidence_")  # None in files written before they existed
 _NUMBERS = "biuf"  # kinds of NumPy types that are written as tensors
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
+_OF_THE_RUN = ("n_jobs", "verbose")  # parameters that do not change a fit, hence not its file
 _PRIVATE = ("_n_features_out",)  # fitted attributes in spite of their names
-_RECORDS: dict[str, type] = {"trace": Trace, "why": Why, "strength_path": StrengthPath}
+_RECORDS = {  # {kind: (module, class)}
+    "trace": ("coview.em.trace", "Trace"),
+    "why": ("coview.automatic.why", "Why"),
+    "strength_path": ("coview.strength", "StrengthPath"),
+    "view_reliability": ("coview.ensemble.reliability", "ViewReliability"),
+}
 
 
 class _NotData(TypeError):
@@ -69,7 +72,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Parameters that are not plain data (a graph, a random generator, a model given as `init`) are
     left out, with a warning: the loaded model has their default values, and predicts the same.
     A recipe that holds code, such as a user's own function, is left out too: the loaded model
-    cannot read raw documents of that view.
+    cannot read raw documents of that view. `n_jobs` and `verbose` are not written, so the same fit
+    gives the same bytes whatever they were.
 
     Parameters
     ----------
@@ -78,6 +82,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         Usually with the suffix ``.coview``.
     """
     from sklearn.utils.validation import check_is_fitted
+
+    from coview.views.checks import DataWarning
 
     check_is_fitted(model)
     packer = _Packer()
@@ -120,9 +126,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> bool((again.transform([[1, 1, 0]]) == model.transform([[1, 1, 0]])).all())
     True
     """
+    return read_model(path, Unpacker)
+
+
+def read_model(path: str | os.PathLike[str], unpacker: type[Unpacker]) -> Any:
+    """Read a model file and check it; `unpacker` says what its parts become."""
     header, tensors = read_sealed(path, KIND)
     with understood(path, KIND):
-        model = _Unpacker(tensors).unpack(header)
+        model = unpacker(tensors).unpack(header)
         check_model(model)
     return model
 
@@ -155,7 +166,7 @@ def _summary(path: str | os.PathLike[str], sealed: dict[str, Any]) -> dict[str, 
         "model": inner["class"],
         "library_version": sealed["library_version"],
         "format_version": sealed["format_version"],
-        "params": _Unpacker({}).summary(_rename_params(inner["params"])),
+        "params": Unpacker({}).summary(_rename_params(inner["params"])),
         "attributes": sorted(renamed(inner["attributes"], _OLD_NAMES)),
         "tensors": len(sealed["sha256"]),
         "bytes": os.path.getsize(path),
@@ -189,9 +200,9 @@ class _Packer:
             return {"$": "dict", "items": [[k, self.pack(v)] for k, v in self._items(value)]}
         if isinstance(value, np.ndarray):
             return self._array(value)
-        for kind, cls in _RECORDS.items():
-            if isinstance(value, cls):
-                packed = {f.name: self.pack(getattr(value, f.name)) for f in fields(cls)}
+        for kind, home in _RECORDS.items():
+            if (type(value).__module__, type(value).__name__) == home:
+                packed = {f.name: self.pack(getattr(value, f.name)) for f in fields(value)}
                 return {"$": kind, "fields": packed}
         if isinstance(value, _RecipeAndTerms):
             return self._recipe(value)
@@ -234,8 +245,7 @@ class _Packer:
             packed["recipes_"] = self._named(kept)
         if voters is not None:
             packed["voters_"] = self._named(voters)
-        # whether a progress bar was shown is not part of the model
-        given = {n: v for n, v in model.get_params(deep=False).items() if n != "verbose"}
+        given = {n: v for n, v in model.get_params(deep=False).items() if n not in _OF_THE_RUN}
         params = self._plain(given, "Parameters")
         name = type(model).__name__
         return {"$": "model", "class": name, "params": params, "attributes": packed}
@@ -268,7 +278,7 @@ class _Packer:
         return packed
 
 
-class _Unpacker:
+class Unpacker:
     """Turn JSON back into values: only kinds that `_Packer` writes, only classes of coview."""
 
     def __init__(self, tensors: dict[str, np.ndarray]) -> None:
@@ -324,11 +334,15 @@ class _Unpacker:
         return array
 
     def _record(self, value: dict) -> Any:
-        cls = _RECORDS[value["$"]]
+        module, name = _RECORDS[value["$"]]
+        cls = getattr(import_module(module), name)
         known = {f.name for f in fields(cls)}
         return cls(**{n: self.unpack(v) for n, v in value["fields"].items() if n in known})
 
-    def _recipe(self, value: dict) -> Recipe | None:
+    def _recipe(self, value: dict) -> Any:
+        from coview.reading.patterns import UnsafePattern
+        from coview.reading.recipes import recipe_class, warn_of_unused
+
         parts = [self.unpack(value[name]) for name in ("settings", "arrays", "features")]
         try:
             return recipe_class(value["kind"]).from_data(*parts)
@@ -338,14 +352,16 @@ class _Unpacker:
             return None
 
     def _model(self, value: dict) -> Any:
-        if value["class"] not in _CLASSES:
-            raise ValueError(f"it is of the class {value['class']!r}, which is not a model")
-        cls = getattr(import_module(_CLASSES[value["class"]]), value["class"])
+        cls = getattr(import_module(home_of(value["class"])), value["class"])
         known = inspect.signature(cls).parameters
         params = {
             n: self.unpack(v) for n, v in _rename_params(value["params"]).items() if n in known
         }
         model = cls(**params)
+        self._set_attributes(model, value)
+        return model
+
+    def _set_attributes(self, model: Any, value: dict) -> None:
         for name, attribute in renamed(value["attributes"], _OLD_NAMES).items():
             if not _is_fitted_name(name):
                 raise ValueError(f"it has an attribute {name!r}")
@@ -354,7 +370,13 @@ class _Unpacker:
             model.__dict__.setdefault(name, None)
         if hasattr(model, "recipes_"):  # views without a recipe were not written
             model.recipes_ = {view: model.recipes_.get(view) for view in model.view_names_}
-        return model
+
+
+def home_of(name: str) -> str:
+    """Return the module of a class of models; refuse any other class."""
+    if name not in _CLASSES:
+        raise ValueError(f"it is of the class {name!r}, which is not a model")
+    return _CLASSES[name]
 
 
 def _rename_params(params: dict[str, Any]) -> dict[str, Any]:

@@ -33,16 +33,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from coview.em.tfidf import inverse_frequencies, tfidf
 from coview.ensemble.features import directions, fuse, n_dimensions, unit_rows, view_means
-from coview.ensemble.reliability import deal, documents_with_counts
+from coview.ensemble.neighbors import nearest_points
+from coview.ensemble.reliability import ViewReliability, deal, documents_with_counts
 from coview.ensemble.spaces import (
     FUSED_NEIGHBORS,
-    ROWS_AT_ONCE,
     SELF_WEIGHT,
     VIEW_NEIGHBORS,
     is_links,
     links_graph,
     mean_degree_one,
+    neighbor_graph,
     symmetric_normalization,
 )
 from coview.views.density import is_dense
@@ -69,6 +71,8 @@ class FusedSpace:
         S.
     searched : ndarray of int
         The documents among which neighbors are searched.
+    reliability : ViewReliability
+        How far the views can be trusted.
     maps : dict of dict
         How new documents get there: of each view the weight ``trust``, the ``basis`` (terms,
         dimensions), the ``mean`` of the documents and, where there is tf-idf, the ``idf``.
@@ -77,12 +81,13 @@ class FusedSpace:
     points: np.ndarray
     graph: sp.csr_array
     searched: np.ndarray
+    reliability: ViewReliability
     maps: dict[str, dict[str, Any]]
 
     @property
     def trust(self) -> dict[str, float]:
         """The weight of each view."""
-        return {name: to_space["trust"] for name, to_space in self.maps.items()}
+        return self.reliability.weights
 
 
 def learn_space(
@@ -107,7 +112,8 @@ def learn_space(
         idf = [_idf(m, has) for m, has in zip(counts.values(), present.T, strict=True)]
         features = [_features(m, i) for m, i in zip(counts.values(), idf, strict=True)]
         has = documents_with_counts(list(counts.values()), present)
-        trust = deal(features, has, n_classes, rng).weights
+        reliability = deal(features, has, n_classes, rng).reliability(list(counts))
+        trust = np.array([reliability.weights[name] for name in counts])
         bases = [directions(f, n_dims, rng) for f in features]
         embeddings = [unit_rows(f @ b) for f, b in zip(features, bases, strict=True)]
         means = view_means(embeddings)
@@ -119,7 +125,7 @@ def learn_space(
         maps[name] = {"trust": float(weight), "basis": basis, "mean": mean}
         if view_idf is not None:
             maps[name]["idf"] = view_idf
-    return FusedSpace(points, graph, searched, maps)
+    return FusedSpace(points, graph, searched, reliability, maps)
 
 
 def _searched(n_docs: int, rng: np.random.Generator) -> np.ndarray:
@@ -132,22 +138,16 @@ def _searched(n_docs: int, rng: np.random.Generator) -> np.ndarray:
 
 def _idf(matrix: sp.csr_array, present: np.ndarray) -> np.ndarray | None:
     """Return inverse document frequencies, None for a view that is mostly non-zero."""
-    rows = matrix[np.flatnonzero(present)]
-    if not rows.nnz or is_dense(rows):
-        return None
-    n_with = np.bincount(rows.indices, minlength=rows.shape[1])
-    return (np.log((1 + rows.shape[0]) / (1 + n_with)) + 1).astype(np.float32)
+    rows = matrix[np.flatnonzero(present)].astype(np.float32)
+    return inverse_frequencies(rows) if rows.nnz and not is_dense(rows) else None
 
 
 def _features(matrix: sp.csr_array, idf: np.ndarray | None) -> sp.csr_array:
     """Return tf-idf of square roots, or the values as they are; rows of length one."""
-    values = matrix.data if idf is None else np.sqrt(matrix.data) * idf[matrix.indices]
-    values = values.astype(np.float32)
-    rows = sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
-    squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-    lengths = np.sqrt(np.where(squares > 0, squares, 1)).astype(np.float32)
-    values = rows.data / np.repeat(lengths, np.diff(rows.indptr))
-    return sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+    from sklearn.preprocessing import normalize
+
+    values = matrix.astype(np.float32)
+    return sp.csr_array(normalize(values)) if idf is None else tfidf(values, idf)
 
 
 def _fused_graph(
@@ -159,42 +159,15 @@ def _fused_graph(
 ) -> sp.csr_array:
     """Return S, the normalized graph of neighbors in the fused space and in each view."""
     of_views = [
-        mean_degree_one(links_graph(m) if is_links(m) else _neighbors(e, VIEW_NEIGHBORS, searched))
+        mean_degree_one(
+            links_graph(m) if is_links(m) else neighbor_graph(e, VIEW_NEIGHBORS, searched)
+        )
         for m, e in zip(matrices, embeddings, strict=True)
     ]
     squares = weights**2 / (weights**2).sum()
     graph = sum(s * g for s, g in zip(squares, of_views, strict=True))
-    fused = sum(_neighbors(points, k, searched) for k in FUSED_NEIGHBORS)
+    fused = sum(neighbor_graph(points, k, searched) for k in FUSED_NEIGHBORS)
     return symmetric_normalization(graph + mean_degree_one(fused))
-
-
-def _nearest(rows: np.ndarray, points: np.ndarray, k: int) -> np.ndarray:
-    """Return the k points nearest to each row by cosine, in no order.
-
-    Of points that are equally near, up to errors of rounding, the first are taken.
-    """
-    found = np.empty((len(rows), k), np.int64)
-    order = 1e-12 * np.arange(len(points))
-    for i in range(0, len(rows), ROWS_AT_ONCE):
-        near = (rows[i : i + ROWS_AT_ONCE] @ points.T).astype(np.float64).round(6) - order
-        found[i : i + ROWS_AT_ONCE] = np.argpartition(-near, k - 1, axis=1)[:, :k]
-    return found
-
-
-def _neighbors(points: np.ndarray, n_neighbors: int, searched: np.ndarray) -> sp.csr_array:
-    """Return the graph with an edge where either of two documents is near the other."""
-    n_docs, here = len(points), np.flatnonzero(points.any(axis=1))
-    among = searched[points[searched].any(axis=1)]
-    k = min(n_neighbors + 1, len(among))  # one more: a document is nearest to itself
-    if not k:
-        return sp.csr_array((n_docs, n_docs))
-    others = among[_nearest(points[here], points[among], k)]
-    ends = np.repeat(here, k), others.ravel()
-    apart = ends[0] != ends[1]
-    graph = sp.csr_array((np.ones(apart.sum()), (ends[0][apart], ends[1][apart])), (n_docs, n_docs))
-    graph = sp.csr_array(graph + graph.T)
-    graph.data[:] = 1
-    return graph
 
 
 # -- labels ----------------------------------------------------------------------------------------
@@ -286,13 +259,10 @@ def guess_of_new(
     with threadpool_limits(1):
         points = _placed(packed["maps"], counts, n_new)
         here = np.flatnonzero(points.any(axis=1))
-        sums = np.zeros((len(here), n_topics))
-        for n_neighbors in FUSED_NEIGHBORS:
-            k = min(n_neighbors, len(packed["docs"]))
-            if k:
-                near = packed["docs"][_nearest(points[here], packed["points"], k)]
-                sums += doc_topic[near].mean(axis=1)
-    if len(packed["docs"]):
+        near = packed["docs"][nearest_points(points[here], packed["points"], max(FUSED_NEIGHBORS))]
+    if near.size:
+        means = (doc_topic[near[:, :k]].mean(axis=1, dtype=float) for k in FUSED_NEIGHBORS)
+        sums = np.add(*means)
         guess[here] = sums / sums.sum(axis=1, keepdims=True)
     return guess
 

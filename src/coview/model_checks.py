@@ -29,6 +29,9 @@ REQUIRED = (
     *("unseen_terms_", "scaling_", "_n_features_out"),
 )
 
+# parameters that are used after the fit, and checked here
+USED_PARAMETERS = ("doc_topic_prior", "dtype", "guess_strength")
+
 
 def check_model(model: Any) -> None:
     """Refuse a model whose arrays do not fit together or are not what they should be."""
@@ -182,11 +185,16 @@ def _check_rows(points: Mapping[str, Any], n_docs: int, width: int, what: str) -
 
 
 def _check_used_parameters(model: Any) -> None:
-    """Refuse parameters by which new documents would become anything but mixtures."""
-    if not check_value(model.doc_topic_prior, "doc_topic_prior", int, float, low=0) > 0:
+    """Refuse parameters by which new documents would become anything but mixtures.
+
+    A model that is read to be shown has only those that the file has.
+    """
+    given = vars(model)
+    prior = given.get("doc_topic_prior", 1.0)
+    if not check_value(prior, "doc_topic_prior", int, float, low=0) > 0:
         raise ValueError("its doc_topic_prior is 0")
-    if np.dtype(model.dtype) not in (np.float32, np.float64):
-        raise ValueError(f"its dtype is {model.dtype}")
+    if "dtype" in given and np.dtype(given["dtype"]) not in (np.float32, np.float64):
+        raise ValueError(f"its dtype is {given['dtype']}")
 
 
 # -- classifiers -----------------------------------------------------------------------------------
@@ -201,7 +209,9 @@ def _check_classifier(model: Any) -> None:
     known = set(model.classes_.tolist())
     if len(known) != n_classes or not known >= set(model.labels_.tolist()):
         raise ValueError("its classes_ are not those of its labels_")
-    check_value(model.guess_strength, "guess_strength", int, float, low=0)
+    if "guess_strength" in vars(model):
+        check_value(model.guess_strength, "guess_strength", int, float, low=0)
+    check_value(getattr(model, "n_unlabeled_", 0), "number of unlabeled documents", int, low=0)
     if getattr(model, "guess_", None) is not None:
         check_shares(model.guess_, "guess", (n_docs, n_classes))
     if getattr(model, "guess_space_", None) is not None:

@@ -8,7 +8,7 @@ views that are present.
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,12 +24,14 @@ from coview.em.problem import Problem
 from coview.em.scaling import count_clipped, real_views, warn_of_clipped
 from coview.em.simplex import pad_topics
 from coview.em.starts import Start, deterministic_kmeans
-from coview.params import check_dtype, check_int, check_real
-from coview.reading.recipes import is_raw, read_raw
+from coview.params import check_dtype, check_factor, check_int, check_positive, check_real
+from coview.reading.recipes import is_frame, raw_columns, read_raw
 from coview.runners.threads import ThreadRunner
 from coview.views.checks import DataWarning
 from coview.views.container import Views
+from coview.views.labels import mark_unknown
 from coview.views.vocabulary import known_views, match_views, read_known
+from coview.wording import listing
 
 UNSEEN_SHARE = 0.01  # of the counts; below it no warning: folds always lose a few terms
 
@@ -45,7 +47,7 @@ class FoldedIn:
     view_doc_topic : dict of ndarray of shape (documents, n_components)
         The mixture that explains each view given.
     labels : ndarray of int of shape (documents,)
-        The topic of each document, as `predict` returns it.
+        The topic of each document; it means nothing where the document is `empty`.
     empty : ndarray of bool of shape (documents,)
         Documents without a single count that the model knows; their mixture is uniform.
     clipped : dict of int
@@ -109,7 +111,8 @@ class NewDocumentsMixin(TransformerMixin):
         ----------
         X : Views, dict of matrices or of raw documents, or a matrix when the model has one view
             Any subset of the views the model was fitted on. ``{"en": ["a text", "another"]}`` is
-            read by the recipe of the view, if it was made from raw data.
+            read by the recipe of the view, if it was made from raw data; so is a DataFrame with
+            such columns, and a list of texts if the model reads one column.
 
         Returns
         -------
@@ -117,18 +120,22 @@ class NewDocumentsMixin(TransformerMixin):
         """
         return self._mixtures(X)[0]
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, unknown: Literal["mark", "guess"] = "mark") -> np.ndarray:
         """Return the topic of each document, after folding it in.
 
         Parameters
         ----------
         X : as in `transform`
+        unknown : {"mark", "guess"}, default="mark"
+            What to say of documents without a single count that the model knows: "mark" gives -1,
+            with a warning that tells how many; "guess" gives the topic that a uniform mixture has.
 
         Returns
         -------
         labels : ndarray of int of shape (documents,)
         """
-        return self.fold_in(X).labels
+        found = self.fold_in(X)
+        return mark_unknown(found.labels, found.empty, unknown)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return p(z|d) of each document, after folding it in: the same numbers as `transform`.
@@ -248,11 +255,21 @@ class NewDocumentsMixin(TransformerMixin):
     def _read_views(self, X: Any) -> Views:
         if isinstance(X, Views):
             return X
+        # a DOK is a dict as well
+        raw = None if sp.issparse(X) else raw_columns(X, self.recipes_)
+        if raw is not None:
+            return self.read(raw)
+        if is_frame(X) and len(self.view_names_) > 1:
+            raise ValueError(
+                "A DataFrame is one matrix, and the model has the views "
+                f"{listing(self.view_names_)}. Give a dict of frames by view, or "
+                "Views.from_dataframe(frame, ...) with the names of these views."
+            )
         if len(self.view_names_) == 1 and (
             sp.issparse(X) or not isinstance(X, Mapping | list | tuple) or _is_rows(X)
         ):
             return read_known({self.view_names_[0]: X}, real_views(self.scaling_))
-        return self.read(X) if is_raw(X) else read_known(X, real_views(self.scaling_))
+        return read_known(X, real_views(self.scaling_))
 
     def _new_data(self, X: Any) -> Prepared:
         """Return new documents as the engine takes them, with the weights of the fit."""
@@ -263,19 +280,23 @@ class NewDocumentsMixin(TransformerMixin):
         weights = {name: self.view_weights_[name] for name in data.names}
         check_weighted(weights, data.matrices)
         data = replace(data, weights=tuple(weights.values()))
-        return data.with_prior(self.doc_topic_prior, topic_word=1.0)  # topics stay as they are
+        prior = check_factor(
+            "doc_topic_prior", check_positive("doc_topic_prior", self.doc_topic_prior)
+        )
+        return data.with_prior(prior, topic_word=1.0)  # topics stay as they are
 
     def _fold_in_data(
         self, data: Prepared, components: Mapping[str, np.ndarray]
     ) -> tuple[Problem, Prepared]:
         """Run EM on the mixtures alone, from uniform ones; the topics p(w|z) stay as they are."""
-        check_fold_in(self.fold_in_max_iter, self.fold_in_tol)  # they may be set after the fit
+        # they may be set after the fit
+        max_iter, tol = check_fold_in(self.fold_in_max_iter, self.fold_in_tol)
         data = data if data.blocks else data.cut(columns=False)
         uniform = np.full((data.n_docs, self._n_features_out), 1 / self._n_features_out)
         start = Start("uniform", pad_topics(uniform, data.dtype), ())
         problem = self._fold_in_problem(data, self._fold_in_topics(components, data), start)
         with ThreadRunner(self.n_jobs) as run:
-            return fold_in(problem, run, self.fold_in_max_iter, self.fold_in_tol), data
+            return fold_in(problem, run, max_iter, tol), data
 
     def _fold_in_topics(self, components: Mapping[str, np.ndarray], data: Prepared) -> list[Topics]:
         return [Topics.from_rows(components[n], data.dtype) for n in data.names]
@@ -294,10 +315,9 @@ class NewDocumentsMixin(TransformerMixin):
         return tags
 
 
-def check_fold_in(max_iter: int, tol: float) -> None:
+def check_fold_in(max_iter: int, tol: float) -> tuple[int, float]:
     """Check when the folding in of a document ends."""
-    check_int("fold_in_max_iter", max_iter, 1)
-    check_real("fold_in_tol", tol)
+    return check_int("fold_in_max_iter", max_iter, 1), check_real("fold_in_tol", tol)
 
 
 def _is_rows(X: Any) -> bool:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
     import numpy as np
 
 _NO_DEFAULT = object()
+LARGEST = 2**63  # what NumPy and the kernels count with is smaller
 
 
 def check_int(name: str, value: Any, low: int, what: str = "") -> int:
-    """Return an integer of at least `low`; booleans are refused."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low:
+    """Return an integer of at least `low` that a machine can count to; booleans are refused."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) < LARGEST:
         return int(value)
-    raise ValueError(f"{name} must be an integer of at least {low}{what}; got {value!r}.")
+    raise ValueError(f"{name} must be an integer of at least {low}{what}; got {shown(value)}.")
 
 
 def check_real(name: str, value: Any, low: float = 0.0, high: float = math.inf) -> float:
@@ -31,7 +33,7 @@ def check_real(name: str, value: Any, low: float = 0.0, high: float = math.inf) 
     if math.isfinite(number) and low <= number <= high:
         return number
     bounds = f"of at least {low:g}" if math.isinf(high) else f"between {low:g} and {high:g}"
-    raise ValueError(f"{name} must be a finite number {bounds}; got {value!r}.")
+    raise ValueError(f"{name} must be a finite number {bounds}; got {shown(value)}.")
 
 
 # Numbers that are multiplied with counts or added to them. Beyond these nothing else matters in
@@ -61,7 +63,7 @@ def check_positive(name: str, value: Any) -> float:
     number = _number(value)
     if math.isfinite(number) and number > 0:
         return number
-    raise ValueError(f"{name} must be a finite number above 0; got {value!r}.")
+    raise ValueError(f"{name} must be a finite number above 0; got {shown(value)}.")
 
 
 def check_inner_share(name: str, value: Any) -> float:
@@ -69,12 +71,46 @@ def check_inner_share(name: str, value: Any) -> float:
     number = _number(value)
     if 0 < number < 1:
         return number
-    raise ValueError(f"{name} must be between 0 and 1 (0.05 is 5 %); got {value!r}.")
+    raise ValueError(f"{name} must be between 0 and 1 (0.05 is 5 %); got {shown(value)}.")
 
 
 def _number(value: Any) -> float:
     """Return a real number as a float, NaN for anything else; booleans are not numbers."""
-    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:  # an integer or a fraction beyond all floats
+        return math.inf
+
+
+def shown(value: Any) -> str:
+    """Return a value for a message: in short where it is long.
+
+    >>> shown("x"), shown(10**5000)
+    ("'x'", 'an integer of 16,610 bits')
+    """
+    if isinstance(value, int) and abs(value) >= LARGEST:
+        return f"an integer of {value.bit_length():,} bits"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+@contextmanager
+def plain_numbers(estimator: Any) -> Iterator[None]:
+    """Give an estimator Python's own numbers while it is fitted, and those it was given after it.
+
+    A number of NumPy brings its width along: 20 * np.int8(100) is an OverflowError. The parameters
+    of an estimator must stay what they are, for scikit-learn's `clone`.
+    """
+    given = {n: v for n, v in estimator.get_params(deep=False).items() if isinstance(v, Real)}
+    plain = {n: int(v) if isinstance(v, Integral) else _number(v) for n, v in given.items()}
+    plain = {n: v for n, v in plain.items() if type(given[n]) not in (bool, int, float)}
+    vars(estimator).update(plain)
+    try:
+        yield
+    finally:
+        vars(estimator).update({name: given[name] for name in plain})
 
 
 def check_choice(name: str, value: Any, choices: Iterable[Any]) -> Any:
@@ -84,7 +120,7 @@ def check_choice(name: str, value: Any, choices: Iterable[Any]) -> Any:
         if value is choice or (isinstance(value, str) and value == choice):
             return value
     listed = ", ".join(repr(c) for c in choices)
-    raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+    raise ValueError(f"{name} must be one of {listed}; got {shown(value)}.")
 
 
 def check_dtype(value: Any) -> np.dtype:
@@ -97,14 +133,36 @@ def check_dtype(value: Any) -> np.dtype:
         dtype = None
     if dtype in (np.float32, np.float64):
         return dtype
-    raise ValueError(f"dtype must be float32 or float64; got {value!r}.")
+    raise ValueError(f"dtype must be float32 or float64; got {shown(value)}.")
 
 
 def check_n_jobs(value: Any) -> int | None:
     """Return None or an integer other than 0; `effective_threads` makes a number of it."""
-    if value is None or (isinstance(value, Integral) and int(value) != 0):
-        return value if value is None else int(value)
-    raise ValueError(f"n_jobs must be None or an integer other than 0; got {value!r}.")
+    if value is None:
+        return None
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if whole and int(value) != 0 and abs(int(value)) < LARGEST:
+        return int(value)
+    raise ValueError(f"n_jobs must be None or an integer other than 0; got {shown(value)}.")
+
+
+def check_verbose(value: Any) -> int:
+    """Return how much is shown: an integer of at least 0, or a truth value."""
+    return int(value) if isinstance(value, bool) else check_int("verbose", value, 0)
+
+
+def check_view_name(value: Any) -> str | None:
+    """Return the name of a view, or None."""
+    if value is None or isinstance(value, str):
+        return value
+    raise ValueError(f"view must be the name of a view or None; got {shown(value)}.")
+
+
+def check_estimator(name: str, value: Any) -> Any:
+    """Return an estimator: what can be fitted, and is not a class."""
+    if not isinstance(value, type) and callable(getattr(value, "fit", None)):
+        return value
+    raise TypeError(f"{name} must be an estimator such as LinkPLSA(); got {shown(value)}.")
 
 
 def by_view(name: str, value: Any, views: Sequence[str], default: Any = _NO_DEFAULT) -> list[Any]:

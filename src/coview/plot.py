@@ -10,7 +10,6 @@ the colors are those of Okabe and Ito, which color-blind readers can tell apart.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +19,8 @@ import numpy as np
 from coview.compare.aggregate import Line, lines_of
 from coview.compare.metric_info import check_clustering_metric, metric_info
 from coview.compare.results import Results
+from coview.display import Display, whole_numbers
+from coview.escaping import for_plot
 from coview.extras import need
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -31,27 +32,6 @@ MARGIN = 0.045  # space beside the first and last point, as a share of the data'
 TICK_DISTANCE = 0.085  # least distance between two ticks, as a share of the axes
 PER_CENT = " in %"
 INK, GRAY, FAINT = "#222222", "#777777", "#d9d9d9"
-
-
-class Display:
-    """Base class of the displays."""
-
-    figure_: Any
-
-    def save(self, path: str | os.PathLike[str], *, dpi: int = 150) -> None:
-        """Save the figure as PNG, SVG or PDF; the same plot gives the same bytes."""
-        mpl = need("matplotlib", "plot")
-        suffix = os.path.splitext(path)[1].lower()
-        dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-        with mpl.rc_context({"svg.hashsalt": "coview", "svg.fonttype": "none"}):
-            self.figure_.savefig(
-                path,
-                dpi=dpi,
-                bbox_inches="tight",
-                facecolor="white",
-                metadata=dates.get(suffix, {"Software": None}),
-                **({"pil_kwargs": {"optimize": True}} if suffix == ".png" else {}),
-            )
 
 
 @dataclass
@@ -87,7 +67,7 @@ class LinesDisplay(Display):
             _stop_at_100(self.ax_)
         end = _draw_guide(self.ax_, self.lines.values()) if self.guide else None
         _name_lines(self.ax_, self.lines, end)
-        self.ax_.set_xlabel(self.x_title)
+        self.ax_.set_xlabel(for_plot(self.x_title))
         self.ax_.set_ylabel(self.y_title)
         return self
 
@@ -263,6 +243,7 @@ class ConvergenceDisplay(Display):
             if title.endswith(PER_CENT):
                 _stop_at_100(ax)
         self.axes_[-1].set_xlabel("iteration")
+        whole_numbers(self.axes_[-1])
         self.figure_.align_ylabels(list(self.axes_))
         return self
 
@@ -393,6 +374,8 @@ def _set_ticks(ax: Any, places: np.ndarray) -> None:
     if len(places) < 2 or np.diff(shown).min() >= distance:
         ax.set_xticks(places, [f"{place:,g}" for place in places])
         ax.set_xticks([], minor=True)
+    elif ax.get_xscale() == "linear" and (places == np.round(places)).all():
+        whole_numbers(ax)
 
 
 # -- guide and names -------------------------------------------------------------------------------
@@ -410,7 +393,7 @@ def _draw_guide(ax: Any, lines: Collection[Line]) -> float:
 def _name_lines(ax: Any, lines: Mapping[str, Line], guide: float | None = None) -> None:
     """Write the names beside the ends of the lines, moved apart where they would overlap."""
     ax.figure.canvas.draw()  # fixes the limits, which the transform below depends on
-    names = [f"{name} †" if line.oracle else name for name, line in lines.items()]
+    names = [for_plot(name) + " †" * line.oracle for name, line in lines.items()]
     ends = [line.mean[-1] for line in lines.values()]
     colors = [_look(number)[0] for number in range(len(names))]
     if guide is not None:

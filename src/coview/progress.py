@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from coview.wording import printable
+
 
 class Advance(Protocol):
     """Callback that moves a progress bar."""
@@ -18,6 +20,7 @@ def progress_bar(description: str, total: int, show: bool = True) -> Iterator[Ad
         yield _ignore
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -28,7 +31,7 @@ def progress_bar(description: str, total: int, show: bool = True) -> Iterator[Ad
         TextColumn("{task.fields[note]}"),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(description, total=total, note="")
+        task = bar.add_task(escape(printable(description)), total=total, note="")
 
         def advance(done: int, note: str = "") -> None:
             bar.update(task, completed=done, note=note)

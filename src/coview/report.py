@@ -1,11 +1,14 @@
 """The topics of a fitted model as plain data: `top_terms` and `summarize_topics`."""
 
 from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from coview.models import topic_model
+from coview.params import check_int, check_real
 
 
 def top_terms(
@@ -15,7 +18,7 @@ def top_terms(
 
     Parameters
     ----------
-    model : fitted model
+    model : fitted model, or TopicClassifier
     n_terms : int, default=10
         Number of terms of each topic and view; fewer if the topic has fewer.
     relevance : float, default=0.6
@@ -36,15 +39,69 @@ def top_terms(
     >>> sorted(terms[0] for terms in top_terms(model, 1)["X"])
     ['ball', 'vote']
     """
-    tops = {}
-    for name, p_w_z in model.components_.items():
-        features = model.feature_names_[name]
-        order = np.argsort(-_relevance(p_w_z, model.term_counts_[name], relevance), kind="stable")
-        tops[name] = [
-            [str(w if features is None else features[w]) for w in best[:n_terms] if row[w] > 0]
-            for best, row in zip(order, p_w_z, strict=True)
+    inner = topic_model(model)
+    return {
+        view: [[_term(inner, view, w) for w in best] for best in topics]
+        for view, topics in _best_terms(inner, n_terms, relevance).items()
+    }
+
+
+def terms_frame(model: Any, n_terms: int = 10, *, relevance: float = 0.6) -> Any:
+    """Return the terms of `top_terms` as a pandas DataFrame: see `BaseViewsModel.top_terms`.
+
+    Parameters
+    ----------
+    model : fitted model, or TopicClassifier
+    n_terms, relevance
+        As in `top_terms`.
+    """
+    inner, names = topic_model(model), topic_names(model)
+    rows = [
+        {
+            "topic": z,
+            "name": names[z],
+            "view": view,
+            "rank": rank,
+            "term": _term(inner, view, w),
+            "probability": float(inner.components_[view][z, w]),
+        }
+        for view, topics in _best_terms(inner, n_terms, relevance).items()
+        for z, best in enumerate(topics)
+        for rank, w in enumerate(best, 1)
+    ]
+    columns = ["topic", "name", "view", "rank", "term", "probability"]
+    if not any(names):
+        columns.remove("name")
+    frame = _pandas().DataFrame(rows, columns=columns)
+    return frame.sort_values(["topic", "view", "rank"], kind="stable", ignore_index=True)
+
+
+def _pandas() -> ModuleType:
+    try:
+        return import_module("pandas")
+    except ImportError as error:
+        raise ImportError(
+            "A DataFrame needs pandas, which is not installed: pip install pandas, or take the "
+            "terms as a dict (as_frame=False)."
+        ) from error
+
+
+def _term(model: Any, view: str, w: int) -> str:
+    features = model.feature_names_[view]
+    return str(w if features is None else features[w])
+
+
+def _best_terms(model: Any, n_terms: int, relevance: float) -> dict[str, list[np.ndarray]]:
+    """Return the columns of the most relevant terms, by view and topic; none of probability 0."""
+    check_int("n_terms", n_terms, 1)
+    check_real("relevance", relevance, 0, 1)
+    found = {}
+    for view, p_w_z in model.components_.items():
+        order = np.argsort(-_relevance(p_w_z, model.term_counts_[view], relevance), kind="stable")
+        found[view] = [
+            best[:n_terms][row[best[:n_terms]] > 0] for best, row in zip(order, p_w_z, strict=True)
         ]
-    return tops
+    return found
 
 
 def topic_names(model: Any) -> list[str | None]:

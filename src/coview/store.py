@@ -17,6 +17,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -27,12 +28,18 @@ from typing import Any
 import numpy as np
 
 from coview import __version__
+from coview.outputs import (
+    STALE_SECONDS,
+    explained,
+    output_file,
+    remove_leftovers,
+    temporary_path,
+)
 
 FORMAT = "coview"
 FORMAT_VERSION = 1  # of the files written
 MIN_READER = 1  # the lowest version that can read what is written
 LARGEST_HEADER = 100_000_000
-STALE_SECONDS = 600  # a temporary file unchanged for so long was left by a killed writer
 
 # first bytes of files that may be mistaken for model files
 _FOREIGN = {
@@ -92,26 +99,39 @@ def write_sealed(
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside `path` to write to; move it there at the end, or remove it."""
-    target = Path(path)
-    if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder; give the name of a file.")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {target.parent} to write {target.name} to.")
+    """Yield a temporary path beside `path` to write to; move it there at the end, or remove it.
+
+    A link is followed, and the mode of an existing file is kept. Errors of writing, such as a full
+    disk, become an OSError that names the place.
+    """
+    target = output_file(path)
     _remove_stale(target)
-    beside = target.with_name(f".{target.name}.{os.getpid()}-{time.monotonic_ns():x}.tmp")
-    try:
-        beside.touch(exist_ok=False)
-        mode = beside.stat().st_mode
-        yield beside
-        beside.chmod(mode)  # some writers ignore the umask and make files for their owner only
-        _flush(beside)
-        os.replace(beside, target)
-    except BaseException:
-        with suppress(OSError):
-            beside.unlink()
-        raise
+    beside = temporary_path(target)
+    with explained(target):
+        try:
+            mode = _create(beside, target)
+            yield beside
+            beside.chmod(mode)  # some writers ignore the mode and make a file of their own
+            _flush(beside)
+            os.replace(beside, target)
+        except BaseException:
+            with suppress(OSError):
+                beside.unlink()
+            raise
     _flush_folder(target.parent)
+
+
+def _create(beside: Path, target: Path) -> int:
+    """Create an empty file with owner and mode of the target, or new ones; return the mode."""
+    beside.touch(exist_ok=False)
+    if not target.exists():
+        return stat.S_IMODE(beside.stat().st_mode)
+    there = target.stat()
+    with suppress(OSError, AttributeError):  # only root can give files away
+        os.chown(beside, there.st_uid, there.st_gid)
+    mode = stat.S_IMODE(there.st_mode)
+    beside.chmod(mode | stat.S_IWUSR)
+    return mode
 
 
 def replace_folder(new: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
@@ -168,7 +188,8 @@ def _moved_aside(target: Path) -> list[Path]:
 
 
 def _remove_stale(target: Path) -> None:
-    """Remove temporary files that a killed writer left behind."""
+    """Remove temporary files that a killed writer, also of an earlier version, left behind."""
+    remove_leftovers(target.parent)
     for old in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
         with suppress(OSError):
             if time.time() - old.stat().st_mtime > STALE_SECONDS:

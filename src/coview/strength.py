@@ -23,11 +23,11 @@ import scipy.sparse as sp
 
 from coview.em.prepared import Prepared
 from coview.em.starts import concatenated_tfidf
+from coview.ensemble.reliability import assortativity
 from coview.graphs.neighbors import knn_graph
 from coview.held_out import (
-    assortativity,
-    deal_columns,
     deal_edges,
+    deal_views,
     has_counts,
     sample_rows,
     take_documents,
@@ -278,7 +278,7 @@ def splits_of(model: Any, data: Prepared, rng: np.random.Generator) -> Iterator[
     graphs = {n: g[rows][:, rows] for n, g in model._given_graphs(data.n_docs).items()}
     quick = variant(model, **_quick_parameters(sample, model.n_components))
     for _ in range(SPLITS):
-        halves = deal_columns(sample, rng)
+        halves = deal_views(sample, rng)
         dealt = {name: deal_edges(graph, rng) for name, graph in graphs.items()}
         models = (_with_half_of(quick, dealt, i, rng) for i in (0, 1))
         yield Split((next(models), next(models)), halves, sample.labels)

@@ -1,4 +1,4 @@
-"""What a fit works on: checked views, scaled and weighted, and the ensemble of clusterings."""
+"""What a fit works on: checked parameters and views, weights, and the ensemble of clusterings."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from coview.em.ensemble_view import (
+    check_ensemble,
     ensemble_share,
     learn_from_views,
     starts_from_ensemble,
+    with_learned_share,
 )
 from coview.em.prepared import (
     Prepared,
@@ -18,16 +20,36 @@ from coview.em.prepared import (
     view_weights,
 )
 from coview.em.scaling import learn_scaling
+from coview.em.seed_words import check_seeds
 from coview.em.seeds import prepare_seeds
-from coview.params import check_dtype
-from coview.views.checks import check_topic_labels, check_training_views
+from coview.ensemble.reliability import ViewReliability
+from coview.new_documents import check_fold_in
+from coview.params import (
+    check_choice,
+    check_dtype,
+    check_factor,
+    check_int,
+    check_n_jobs,
+    check_positive,
+    check_real,
+)
+from coview.progress import progress_bar
+from coview.views.checks import check_training_views
 from coview.views.container import Views
+from coview.views.labels import check_topic_labels
 
 
 class TrainingDataMixin:
-    """How a model prepares the views that it is fitted to."""
+    """How a model checks its parameters, and prepares the views that it is fitted to."""
 
     n_components: int
+    n_init: int
+    max_iter: int
+    tol: float
+    fold_in_max_iter: int
+    fold_in_tol: float
+    assign: str
+    n_jobs: int | None
     init: Any
     seeds: Any
     doc_topic_prior: float
@@ -36,7 +58,24 @@ class TrainingDataMixin:
     ensemble: Any
     scaling: str | None
     dtype: Any
+    verbose: int
     _one_view: bool
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters of a wrong type or out of range; a model checks its own as well."""
+        check_int("n_components", self.n_components, 1)
+        check_int("n_init", self.n_init, 1)
+        check_int("max_iter", self.max_iter, 1)
+        check_real("tol", self.tol)
+        check_factor("doc_topic_prior", check_positive("doc_topic_prior", self.doc_topic_prior))
+        check_factor("topic_word_prior", check_positive("topic_word_prior", self.topic_word_prior))
+        check_fold_in(self.fold_in_max_iter, self.fold_in_tol)
+        check_choice("scaling", self.scaling, ["auto", None])
+        check_choice("assign", self.assign, ["argmax", "kmeans"])
+        check_seeds(self.seeds)
+        check_ensemble(self.ensemble)
+        check_dtype(self.dtype)
+        check_n_jobs(self.n_jobs)
 
     def _n_slots(self, data: Prepared) -> int:
         """Return how many mixtures a document has."""
@@ -65,9 +104,11 @@ class TrainingDataMixin:
         data = replace(data, labels=labels)
         data = data.with_prior(self.doc_topic_prior, self.topic_word_prior)
         check_training_data(data)
-        check_fit_memory(data.matrices, self.n_components, self._n_slots(data), data.dtype.itemsize)
         seeds, names = prepare_seeds(self.seeds, self.n_components, self.init, views, data)
-        data, learned = self._learn_from_views(replace(data, seeds=seeds), rng.spawn(1)[0])
+        data = replace(data, seeds=seeds)
+        sizes = self.n_components, self._n_slots(data), data.dtype.itemsize
+        check_fit_memory(data.matrices, *sizes, clusters=self._needs_ensemble(data))
+        data, learned = self._learn_from_views(data, rng.spawn(1)[0])
         return data, {**learned, "scaling_": scaling, "topic_names_": names}
 
     def _learn_from_views(
@@ -77,21 +118,31 @@ class TrainingDataMixin:
 
         Also the fitted attributes that say what was learned.
         """
+        given = self.view_weights if isinstance(self.view_weights, ViewReliability) else None
         learned = isinstance(self.view_weights, str) and self.view_weights == "learn"
-        learned = learned and len(data.names) > 1
-        ensemble, reliability = learn_from_views(
-            data,
-            self.n_components,
-            rng,
-            clusters=self._starts_from_ensemble(data) or self._ensemble_share(data) > 0,
-            weights=learned,
-        )
+        learned = (learned or given is not None) and len(data.names) > 1
+        clusters = self._needs_ensemble(data)
+        what = "clustering in several ways" if clusters else "comparing the views"
+        shown = bool(self.verbose) and (clusters or (learned and given is None))
+        with progress_bar(f"{type(self).__name__}, ensemble", 1, shown) as advance:
+            advance(0, what)
+            ensemble, reliability = learn_from_views(
+                data, self.n_components, rng, clusters=clusters, weights=learned, given=given
+            )
+            advance(1, what)
         weights = view_weights(self.view_weights, data, reliability)
         attributes = {
             "view_weights_": weights,
             "view_reliability_": dict(reliability.weights) if reliability and learned else None,
         }
-        return replace(data, weights=tuple(weights.values()), ensemble=ensemble), attributes
+        data = replace(data, weights=tuple(weights.values()), ensemble=ensemble)
+        if self.ensemble == "auto" and self._ensemble_share(data) > 0:
+            data = with_learned_share(data, self.n_components, rng)
+        return data, attributes
+
+    def _needs_ensemble(self, data: Prepared) -> bool:
+        """Return whether a fit takes the clusters of an ensemble: to begin at, or as a view."""
+        return self._starts_from_ensemble(data) or self._ensemble_share(data) > 0
 
     def _starts_from_ensemble(self, data: Prepared) -> bool:
         """Return whether EM begins at the consensus of an ensemble."""

@@ -2,11 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
+
+
+# names of the options of the command line by argument; None: the words are for Python
+_OPTIONS: ContextVar[Mapping[str, str] | None] = ContextVar("_OPTIONS", default=None)
+
+
+@contextmanager
+def words_for_options(options: Mapping[str, str]) -> Iterator[None]:
+    """Let messages name options of the command line instead of arguments of Python."""
+    token = _OPTIONS.set(options)
+    try:
+        yield
+    finally:
+        _OPTIONS.reset(token)
+
+
+def argument(name: str, *values: Any) -> str:
+    """Return an argument, with values it may have, as a user gives it: in Python or as an option.
+
+    >>> argument("encoding", "cp1252", "latin-1")
+    "encoding='cp1252' or 'latin-1'"
+    >>> with words_for_options({"encoding": "--encoding"}):
+    ...     argument("encoding", "cp1252", "latin-1"), argument("delimiter", ";")
+    ('--encoding cp1252 or latin-1', "delimiter=';' in Python")
+    """
+    options = _OPTIONS.get()
+    if options is not None and name in options:
+        said = " or ".join(_shell_word(value) for value in values)
+        return f"{options[name]} {said}".rstrip()
+    said = " or ".join(repr(value) for value in values)
+    return f"{name}={said}" if options is None else f"{name}={said} in Python"
+
+
+def _shell_word(value: Any) -> str:
+    """Return a value as it is typed into a shell; a flag has none."""
+    if value is True:
+        return ""
+    if isinstance(value, Mapping):
+        return " ".join(_shell_word(f"{name}={item}") for name, item in value.items())
+    return "$'\\t'" if value == "\t" else shlex.quote(str(value))
 
 
 def printable(name: object, width: int = 60) -> str:
@@ -41,6 +84,22 @@ def listing(names: Iterable[object], most: int = 5) -> str:
     names = list(names)
     text = ", ".join(quoted(name) for name in names[:most])
     return text if len(names) <= most else f"{text}, ... ({len(names):,} in all)"
+
+
+def suggestion(name: object, known: Iterable[object]) -> str:
+    """Return the known name that was likely meant, as a sentence with a space in front, or "".
+
+    Examples
+    --------
+    >>> suggestion("strngth", ["tol", "strength"])
+    " Did you mean 'strength'?"
+    >>> suggestion("x", ["tol", "strength"])
+    ''
+    """
+    from difflib import get_close_matches
+
+    close = get_close_matches(str(name), [str(one) for one in known], n=1)
+    return f" Did you mean {quoted(close[0])}?" if close else ""
 
 
 def plural(count: int, noun: str) -> str:

@@ -33,15 +33,20 @@ def fit(name, views, model=None):
     return model.fit(views, np.where(np.arange(len(views)) % 3 == 0, views.labels, -1))
 
 
+def unnamed(views):
+    """The same views with numbers as labels, whose names are not known."""
+    return views.with_labels(views.labels)
+
+
 @pytest.fixture(scope="module")
 def views():
-    return make_views(90, 3, {"b": 40, "a": 30, "c": 25}, doc_length=40, random_state=3)
+    return unnamed(make_views(90, 3, {"b": 40, "a": 30, "c": 25}, doc_length=40, random_state=3))
 
 
 @pytest.fixture(scope="module")
 def gappy():
     terms = {"b": 40, "a": 30, "c": 25}
-    return make_views(90, 3, terms, doc_length=40, missing=0.2, random_state=3)
+    return unnamed(make_views(90, 3, terms, doc_length=40, missing=0.2, random_state=3))
 
 
 @pytest.fixture(scope="module")

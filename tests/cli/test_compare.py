@@ -76,6 +76,20 @@ def test_if_all_fails_so_does_the_command(folder):
     assert "Every run failed" in said
 
 
+def test_a_plot_of_nothing_is_refused_before_the_data_are_read(tmp_path):
+    pytest.importorskip("matplotlib")
+    for more in ((), ("-k", 5), ("--task", "retrieve")):
+        said = failing(2, "compare", "nowhere.csv", "--plot", tmp_path / "r.png", *more)
+        assert "here nothing varies" in said
+        assert "-k 5,10,20" in said
+
+
+def test_resuming_without_finished_runs_says_so(folder, tmp_path):
+    args = (folder, "--models", "kmeans", "--seeds", 1, "--jobs", 1, "-o", tmp_path / "r.csv")
+    assert "starting from the beginning" in inside("compare", *args, "--resume")[2]
+    assert "starting" not in inside("compare", *args, "--resume")[2]
+
+
 def test_the_runs_as_json(folder):
     found = json.loads(compare(folder, "--models", "kmeans", "--seeds", 1, "--json"))
     assert found[0]["values"][""]["accuracy"] > 0.3
@@ -213,7 +227,7 @@ def test_a_model_is_measured_on_a_folder_with_labels(model, folder):
 
 def test_the_measures_as_json_and_as_csv(model, folder, tmp_path):
     found = json.loads(working("evaluate", model, folder, "--json"))
-    assert set(found) == {"documents", "clusters", "perplexity", "agreement", "views"}
+    assert set(found) == {"documents", "unlabeled", "clusters", "perplexity", "agreement", "views"}
     working("evaluate", model, folder, "-o", tmp_path / "e.csv")
     lines = (tmp_path / "e.csv").read_text().splitlines()
     assert lines[0] == "measure,of,value"

@@ -62,6 +62,20 @@ def test_a_table_of_texts_in_two_languages_with_empty_cells(tmp_path):
     )
     assert "flour" in shown
 
+    # the words of the table tell documents of one topic apart, also from an index made with it
+    rocket = [r[0] for r in rows if "rocket" in r[1]]
+    words = ("rocket", "--view", "en", "--in", "en", "--top", 3)
+    with_words = (*words, "--show", table, "--id", "id", "--index", tmp_path / "news.index")
+    assert set(found_by(model, *with_words)) <= set(rocket)
+    assert found_by(model, *words, "--index", tmp_path / "news.index") == found_by(
+        model, *with_words
+    )
+    assert "also compared by their words" in inside("search", model, *words)[2]
+    assert "needs the words" in failing(2, "search", model, *words, "--metric", "topics+words")
+    write_table(table, rows[1:], ["id", "en", "de", "topic"])  # one row is gone
+    code, _, said = inside("search", model, *words, "--show", table, "--id", "id")
+    assert (code, "has changed since the fit" in said) == (0, True)
+
     new = tmp_path / "new.csv"
     write_table(new, [["x", "a goal for the team"], ["y", "soup and bread"]], ["id", "en"])
     working("predict", model, new, "--id", "id", "-o", tmp_path / "out.parquet")
@@ -71,6 +85,7 @@ def test_a_table_of_texts_in_two_languages_with_empty_cells(tmp_path):
     assert [row["document"] for row in written] == ["x", "y"]
     assert written[0]["topic"] != written[1]["topic"]
     mixtures = json.loads(working("transform", model, new, "--id", "id", "--json"))
+    assert list(mixtures[0])[:2] == ["document", "topic_0"]
     assert np.isclose(sum(v for k, v in mixtures[0].items() if k != "document"), 1, atol=1e-5)
 
 
@@ -124,6 +139,7 @@ def test_a_folder_of_pictures_with_captions(tmp_path):
     assert one["topic"] == np.bincount(fitted.labels_[discs]).argmax() != two["topic"]
     found = found_by(model, "--view", "caption", "--in", "image", "chess tiles", "--top", 5)
     assert all(name.startswith("squares") for name in found)
+    assert all((folder / name).is_file() for name in found)  # a hit is shown by its path
 
 
 def test_a_multi_omics_file_with_cells_missing_a_modality(tmp_path):
@@ -160,6 +176,34 @@ def test_a_multi_omics_file_with_cells_missing_a_modality(tmp_path):
 
     order = [list(back.obs_names).index(name) for name in names]
     assert clustering_accuracy(kinds, np.asarray(back.obs["coview"])[order].astype(int)) > 0.9
+
+
+def test_logarithms_of_counts_with_the_counts_in_a_layer(tmp_path):
+    mudata = pytest.importorskip("mudata", reason=".h5mu needs coview[scverse]")
+    anndata = pytest.importorskip("anndata")
+    import warnings
+
+    from coview import load
+
+    counts = np.random.default_rng(0).poisson(2, (40, 12)).astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rna = anndata.AnnData(np.log1p(counts), layers={"counts": counts})
+        mudata.MuData({"rna": rna}).write(tmp_path / "cells.h5mu")
+    data, model = tmp_path / "cells.h5mu", tmp_path / "cells.coview"
+    fit = ("fit", data, "--model", "plsa", "-k", 2, "-o", model)
+    said = inside(*fit)[2]
+    assert "layer 'counts' is read" in said
+    assert "--layer rna=counts, or --layer rna=X for X" in said
+    assert load(model).term_counts_["rna"].sum() == counts.sum()
+    assert "not counts" not in inside(*fit, "--layer", "rna=counts")[2]
+    assert "is not counts" in inside(*fit, "--layer", "rna=X")[2]
+    assert "'rna' has no layer 'raw'" in failing(1, *fit, "--layer", "rna=raw")
+    working("predict", model, data, "--layer", "rna=counts")
+    working("transform", model, data, "--layer", "rna=counts", "-o", tmp_path / "out.h5mu")
+    assert "--layer is for .h5mu" in failing(
+        2, "fit", tmp_path / "a.csv", "--layer", "rna=X", "-o", model
+    )
 
 
 def test_a_citation_graph_and_its_texts(tmp_path):

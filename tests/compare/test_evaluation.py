@@ -49,7 +49,10 @@ def test_labels_may_be_given_and_may_be_missing(fitted):
 
 @pytest.mark.parametrize(
     ("labels", "words"),
-    [(np.zeros(50, int), "one entry for each of 60 documents"), (np.full(60, np.nan), "found nan")],
+    [
+        (np.zeros(50, int), "one entry for each of 60 documents"),
+        (np.full(60, np.inf), "found inf"),
+    ],
 )
 def test_labels_of_other_documents_or_none_are_refused(fitted, labels, words):
     with pytest.raises(ValueError, match=words):

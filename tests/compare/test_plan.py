@@ -88,7 +88,7 @@ def test_parameters_that_are_no_plain_data_are_refused():
         ({"task": "classify"}, "give them there"),
         ({"task": "classify", "label_rates": [5]}, "0.05 is 5 %"),
         ({"datasets": ["a", "a"]}, "same label"),
-        ({"models": [{"title": "link"}]}, "unknown: title"),
+        ({"models": [{"title": "link"}]}, "no key 'title'"),
         ({"models": [{"label": "x"}]}, "lacks its name"),
         ({"models": [{"name": "link", "datasets": ["z"]}]}, "names the data sets z"),
         ({"datasets": [{"name": "a", "steps": ["log"]}]}, "steps must be one of"),
@@ -145,7 +145,7 @@ def test_a_plan_is_short_to_write(tmp_path):
     [
         ("datasets = [", "is not a TOML file"),
         ('datasets = ["a"]', "has no models"),
-        ('datasets = ["a"]\nmodels = ["link"]\nseed = 3', "has seed, which a plan does not know"),
+        ('datasets = ["a"]\nmodels = ["link"]\nseed = 3', "no key 'seed'. Did you mean 'seeds'"),
         ('datasets = ["a"]\nmodels = ["link"]\ntask = "x"', "plan.toml: task must be one of"),
     ],
 )

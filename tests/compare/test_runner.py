@@ -191,7 +191,7 @@ def test_a_loader_of_the_same_name_is_asked_anew_in_the_next_run():
 
 def test_a_data_set_that_is_not_there_is_a_failure_with_its_reason():
     results = run(Plan(["nowhere"], ["kmeans"], seeds=1), n_jobs=1)
-    assert "no data set and no folder 'nowhere'" in results.failures[0].error
+    assert "no data set and no file or folder 'nowhere'" in results.failures[0].error
 
 
 def test_an_existing_file_is_refused_where_one_does_not_want_to_go_on(tmp_path):

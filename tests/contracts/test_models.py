@@ -71,9 +71,7 @@ def test_shapes_and_attributes(entry, views, fitted):
     assert model.n_iter_ == len(model.trace_.objective) == 12
     assert model.trace_.objective[-1] == model.objective_
     assert model.n_features_in_ == sum(views.widths)
-    assert list(model.get_feature_names_out()) == [
-        f"{entry.cls.__name__.lower()}{k}" for k in range(3)
-    ]
+    assert list(model.get_feature_names_out()) == ["topic_0", "topic_1", "topic_2"]
 
 
 def test_permuting_documents_permutes_the_result(entry, views, rng):

@@ -125,7 +125,9 @@ def test_odd_data_are_fitted_and_folded_in(entry, counts, make, n_topics):
         assert_shares(rows, or_zero=True)  # a view without counts has no topics
     assert np.isfinite(model.objective_)
     assert np.isfinite(model.score(views))
-    assert set(model.labels_) | set(model.predict(views)) <= set(range(n_topics))
+    assert set(model.labels_) <= set(range(n_topics))
+    np.testing.assert_array_equal(model.predict(views) == -1, model.fold_in(views).empty)
+    assert set(model.predict(views, unknown="guess")) <= set(range(n_topics))
 
 
 @pytest.mark.parametrize("value", [0.3, -0.3])

@@ -8,7 +8,7 @@ import pytest
 
 from coview import Views, datasets
 from coview.datasets import DATASETS, data_home, load_dataset
-from coview.datasets.folders import _user_data_folder, check_manifest, find_folder, write_manifest
+from coview.datasets.folders import _user_data_folder, check_manifest, find_folder
 from coview.datasets.registry import dataset
 
 NAMES = [
@@ -118,13 +118,11 @@ def folder(tmp_path):
 
 
 def test_a_folder_that_is_as_it_was_passes(folder):
-    write_manifest(folder)
     check_manifest(folder)
 
 
 @pytest.mark.parametrize("damage", ["change", "remove"])
 def test_a_file_that_is_not_as_it_was_is_named(folder, damage):
-    write_manifest(folder)
     path = folder / "labels.npy"
     path.unlink()
     if damage == "change":
@@ -134,7 +132,6 @@ def test_a_file_that_is_not_as_it_was_is_named(folder, damage):
 
 
 def test_a_manifest_beside_the_folders_will_do(folder):
-    write_manifest(folder)
     entries = json.loads((folder / "MANIFEST.json").read_text())
     (folder / "MANIFEST.json").unlink()
     beside = folder.parent / "MANIFEST.json"
@@ -147,7 +144,6 @@ def test_a_manifest_beside_the_folders_will_do(folder):
 
 
 def test_a_manifest_that_speaks_of_other_folders_is_not_believed(folder):
-    write_manifest(folder)
     entries = json.loads((folder / "MANIFEST.json").read_text())
     (folder.parent / "labels.npy").write_bytes((folder / "labels.npy").read_bytes())
     entries["../labels.npy"] = entries["labels.npy"]
@@ -157,6 +153,7 @@ def test_a_manifest_that_speaks_of_other_folders_is_not_believed(folder):
 
 
 def test_checking_without_checksums_says_so(folder):
+    (folder / "MANIFEST.json").unlink()
     with pytest.raises(FileNotFoundError, match="leave out check=True"):
         load_dataset("cora", data_home=folder.parent, check=True)
 
@@ -169,7 +166,6 @@ def test_a_manifest_that_is_none_is_named(folder, text):
 
 
 def test_a_check_comes_before_the_reading(folder):
-    write_manifest(folder)
     load_dataset("cora", data_home=folder.parent, check=True)
     np.save(folder / "labels.npy", np.array([1]))
     with pytest.raises(ValueError, match="not what MANIFEST"):

@@ -2,8 +2,9 @@
 
 import pytest
 
-from coview import Checkpoint
+from coview import Checkpoint, DamagedFile
 from coview.datasets import make_views
+from coview.em.checkpoint import describe_file
 from coview.models import model_class
 from tests.crafted_files import ARRAY_FAULTS, outcomes_in_a_child, rewrite
 
@@ -152,3 +153,20 @@ def test_the_state_before_a_crafted_one_is_used(tmp_path):
         )
     undisturbed = model_class("link")(3, **COMMON).fit(data_of("link"))
     assert (found.doc_topic_ == undisturbed.doc_topic_).all()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        without("seed"),
+        replaced(["x"], "objectives"),
+        replaced(3, "current"),
+        replaced(["x"], "current", "history"),
+        without("current", "history", -1, "log_likelihoods"),
+    ],
+)
+def test_a_crafted_state_cannot_be_described(change, tmp_path):
+    newest = written("link", tmp_path)
+    rewrite(newest, newest, "checkpoint", change)
+    with pytest.raises(DamagedFile, match="no checkpoint that coview understands"):
+        describe_file(newest)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from coview import (
     Views,
     VotedPLSA,
     load,
+    view_reliability,
 )
 from coview.datasets import make_views
 from coview.em.prepared import ENSEMBLE_VIEW
@@ -250,6 +252,35 @@ def test_learned_weights_are_balanced_ones_times_squared_reliability(views):
         assert weight == pytest.approx(balanced.view_weights_[name] * trust**2)
 
 
+def test_a_reliability_that_is_given_is_not_measured_again(views, tmp_path):
+    known = view_reliability(views, 3)
+    model = LinkPLSA(3, **QUICK, view_weights=known, init="kmeans").fit(views)
+    assert model.view_reliability_ == known.weights
+    balanced = LinkPLSA(3, **QUICK, view_weights="balanced", init="kmeans").fit(views)
+    for name, weight in model.view_weights_.items():
+        assert weight == pytest.approx(balanced.view_weights_[name] * known.weights[name] ** 2)
+    model.save(tmp_path / "model.coview")
+    again = load(tmp_path / "model.coview").view_weights
+    assert again.weights == known.weights
+    np.testing.assert_array_equal(again.matrix, known.matrix)
+
+
+def test_a_reliability_weighs_the_views_of_the_ensemble(views):
+    told = replace(view_reliability(views, 3), weights=dict.fromkeys(views.names, 1.0))
+    given, equal = (
+        LinkPLSA(3, **QUICK, ensemble=0.2, view_weights=w).fit(views) for w in (told, "balanced")
+    )
+    assert_same(given, equal)
+    assert given.view_reliability_ == told.weights
+    assert equal.view_reliability_ is None
+
+
+def test_a_reliability_of_other_views_is_refused(views):
+    known = view_reliability(views.select("view_0", "view_1"), 3)
+    with pytest.raises(ValueError, match=r"view_weights names the views .* the data have"):
+        LinkPLSA(3, **QUICK, view_weights=known).fit(views)
+
+
 def test_a_view_that_has_its_name_is_refused(views):
     named = Views({"text": views["view_0"], ENSEMBLE_VIEW: views["view_1"]})
     with pytest.raises(ValueError, match=r"'\(ensemble\)' has the name .* rename it"):
@@ -260,23 +291,25 @@ def test_a_view_that_has_its_name_is_refused(views):
 
 
 @pytest.mark.parametrize("n_steps", [0, 4, 9, 14, 22])
-def test_an_interrupted_fit_goes_on_to_the_same_bits(n_steps, views, tmp_path, monkeypatch):
-    settings = {**QUICK, "n_init": 3}  # the second and third from a resampled ensemble
-    undisturbed = LinkPLSA(3, **settings).fit(views)
-    assert len(undisturbed.trace_.restarts) == 3
+def test_an_interrupted_fit_goes_on_to_the_same_bits(n_steps, tmp_path, monkeypatch):
+    views = make_views(80, 10, [30, 20, 25], doc_length=5, missing=0.2, random_state=3)
+    settings = {**QUICK, "n_components": 10, "n_init": 3}  # two from a resampled ensemble
+    undisturbed = LinkPLSA(**settings).fit(views)
+    assert len(set(undisturbed.trace_.restarts)) == 3
     left = iter(range(n_steps))
 
-    def step(*args):
-        if next(left, None) is None:
+    def step(problem, *args):
+        of_the_fit = len(problem.emissions) == 4  # others learn the share of the ensemble's view
+        if of_the_fit and next(left, None) is None:
             raise KeyboardInterrupt
-        return em_step(*args)
+        return em_step(problem, *args)
 
     with monkeypatch.context() as patch:
         patch.setattr("coview.em.loop.em_step", step)
         with pytest.raises(KeyboardInterrupt):
-            LinkPLSA(3, **settings).fit(views, checkpoint=Checkpoint(tmp_path / "run", every=2))
+            LinkPLSA(**settings).fit(views, checkpoint=Checkpoint(tmp_path / "run", every=2))
     again = Checkpoint(tmp_path / "run", resume=True)
-    resumed = LinkPLSA(3, **settings).fit(views, checkpoint=again)
+    resumed = LinkPLSA(**settings).fit(views, checkpoint=again)
     assert_same(resumed, undisturbed)
     np.testing.assert_array_equal(resumed.trace_.ensemble_term, undisturbed.trace_.ensemble_term)
     assert resumed.trace_.log_likelihood.shape == undisturbed.trace_.log_likelihood.shape
@@ -290,11 +323,18 @@ def test_the_number_of_jobs_changes_no_bit(entry, views):
 
 FIT = """
 import hashlib
-from coview import LinkPLSA
+import numpy as np
+from coview import LinkPLSA, Views
 from coview.datasets import make_views
 views = make_views(600, 6, [300, 200], missing=0.1, random_state=3)
+rng = np.random.default_rng(0)
+measured = rng.normal(size=(6, 90))[views.labels] + 2 * rng.normal(size=(600, 90))
+present = np.column_stack([views.present, np.ones(600, bool)])
+views = Views({**views.matrices, "measured": measured}, present=present)
 model = LinkPLSA(6, random_state=0, max_iter=5, tol=0.0).fit(views)
+told = model.trace_.ensemble
 print(hashlib.sha256(model.doc_topic_.tobytes()).hexdigest(), model.objective_)
+print(told["share"], told["replicability"], told["view_weights"], told["n_clusters"])
 """
 
 

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import contextmanager
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -228,3 +230,26 @@ def test_verbose_shows_a_bar_on_standard_error_and_quiet_shows_nothing(capfd):
     out, err = capfd.readouterr()
     assert out == ""
     assert "LinkPLSA" in err
+
+
+def test_the_bar_tells_of_the_ensemble_and_of_each_start_that_is_tried(capfd, views):
+    LinkPLSA(3, random_state=0, max_iter=3, tol=0.0, verbose=1).fit(views)
+    told = capfd.readouterr().err
+    assert "LinkPLSA, ensemble" in told
+    assert "clustering in several ways" in told
+    quiet = LinkPLSA(3, init="trial", view_weights="balanced", max_iter=3, tol=0.0, verbose=1)
+    notes = []
+    with mock.patch("coview.em.restarts.progress_bar", _recording(notes)):
+        quiet.set_params(random_state=0).fit(views)
+    assert "ensemble" not in capfd.readouterr().err
+    tried = [note for note in notes if note.startswith("start ")]
+    assert tried[0] == "start kmeans, 1 of 7"
+    assert tried[-1] == "start random, 7 of 7"
+
+
+def _recording(notes):
+    @contextmanager
+    def bar(*args, **kwargs):
+        yield lambda done, note="": notes.append(note)
+
+    return bar

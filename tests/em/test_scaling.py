@@ -60,6 +60,15 @@ def test_scaled_values_are_those_of_the_naive_rule(rng, dtype):
     assert real_views(scaling) == ["a"]
 
 
+@pytest.mark.parametrize("low", [-1.0, 0.5])
+def test_scaled_views_have_short_indices_as_all_views(rng, low):
+    """Others would take twice the memory in EM, and a compiled kernel of their own."""
+    matrix = sp.csr_array(rng.random((40, 5)) + low)
+    scaling = learn_scaling({"a": matrix}, ALL, "auto")
+    found = scaled("a", matrix, np.ones(40, bool), scaling)
+    assert found.indices.dtype == found.indptr.dtype == np.int32
+
+
 def test_views_without_negative_values_keep_their_ranges(rng):
     train = rng.random((40, 4)) * [1, 10, 100, 1000] + 0.5
     scaling = learn_scaling({"a": sp.csr_array(train)}, ALL, "auto")

@@ -4,11 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from coview import PLSA, LinkPLSA
 from coview.em import starts
-from coview.em.starts import deterministic_kmeans
+from coview.em.starts import deterministic_kmeans, spectral_embedding
 from coview.new_documents import nearest_center, topic_centers
 
 
@@ -56,3 +57,12 @@ def test_mixtures_that_differ_in_their_last_digits_are_no_matter():
 def test_other_warnings_of_kmeans_are_heard():
     with deterministic_kmeans(), pytest.warns(ConvergenceWarning, match="something else"):
         warnings.warn("something else", ConvergenceWarning, stacklevel=1)
+
+
+def test_the_spectral_embedding_tells_the_parts_of_a_graph_apart(rng):
+    """Lanczos alone finds too few of the eigenvectors that have the same eigenvalue."""
+    part = np.arange(300) % 10
+    same = part[:, None] == part
+    half = np.triu(same & (rng.random(same.shape) < 0.3), 1)
+    embedding = spectral_embedding(sp.csr_array((half | half.T).astype(np.float32)), 10, rng)
+    np.testing.assert_allclose(embedding @ embedding.T, same, atol=1e-4)

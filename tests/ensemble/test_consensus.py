@@ -6,8 +6,18 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
 from coview.ensemble import consensus
-from coview.ensemble.consensus import MEMBERS, Ensemble, _joined, make_ensemble
-from coview.ensemble.reliability import ViewReliability
+from coview.ensemble.consensus import (
+    MEMBERS,
+    TOPICS_MEMBERS,
+    Ensemble,
+    HalfClusterings,
+    _joined,
+    half_clusterings,
+    make_ensemble,
+    shared_information,
+)
+from coview.ensemble.features import view_features
+from coview.ensemble.reliability import ViewReliability, deal
 from tests.ensemble.planted import N_CLUSTERS, N_DOCS, sparse_views
 from tests.reference import ensemble as naive
 
@@ -36,6 +46,7 @@ def test_indicators_are_those_of_the_naive_loop(rng):
     made = given(members, [1.0, 0.5, 0.01])
     expected = naive.indicators(members, [1.0, 0.5, 0.01])
     np.testing.assert_allclose(made.indicators.toarray(), expected, rtol=1e-6)
+    assert made.indicators.indices.dtype == np.int32  # or EM would need kernels of its own for it
 
 
 def test_the_consensus_is_what_most_members_say(rng):
@@ -71,6 +82,80 @@ def test_planted_clusters_come_back(seed):
     assert agreement(found, again) > 0.8
 
 
+# -- what clusterings tell of each other -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_clusters", [(2, 2), (3, 2), (1, 3), (4, 4), (6, 6)])
+def test_shared_information_is_that_of_all_orders(rng, n_clusters):
+    for _ in range(2):
+        one, other = (np.append(np.arange(k), rng.integers(0, k, 6 - k)) for k in n_clusters)
+        one, other = rng.permutation(one), rng.permutation(other)
+        expected = naive.shared_information(one, other)
+        assert shared_information(one, other) == pytest.approx(expected, abs=1e-9)
+
+
+def test_information_is_all_of_equal_clusters_and_none_of_chance(rng):
+    labels = np.repeat(np.arange(4), 50)
+    assert shared_information(labels, (labels + 1) % 4) == pytest.approx(1)
+    chance = [shared_information(labels, rng.permutation(labels)) for _ in range(20)]
+    assert abs(np.mean(chance)) < 0.01
+    assert shared_information(np.zeros(9, int), np.zeros(9, int)) == 0
+
+
+def test_information_counts_how_much_is_told():
+    """Two clusterings that are equal, but put nearly all into one cluster, tell little."""
+    large, equal = np.repeat([0, 1, 2], [180, 10, 10]), np.arange(200) % 3
+    assert shared_information(equal, equal) > 0.99
+    assert shared_information(large, large) < 0.5
+
+
+def dealt(views, n_clusters=N_CLUSTERS, seed=0):
+    matrices = [m.astype(np.float32) for m in views.matrices.values()]
+    rng = np.random.default_rng(seed)
+    halves = deal([view_features(m) for m in matrices], views.present, n_clusters, rng)
+    return halves, half_clusterings(halves, np.ones(len(matrices)), n_clusters, rng)
+
+
+def test_clusterings_by_halves_know_their_features():
+    views = sparse_views(0)
+    halves, found = dealt(views)
+    assert found.labels.shape == (N_DOCS, 2, 2, len(found.families))
+    assert len(found.columns) == 2
+    for split, given in zip(found.columns, halves.splits, strict=True):
+        for view, width in enumerate(views.widths):
+            both = np.concatenate([half[view] for half in split])
+            assert sorted(both) == list(range(width))
+        assert all(half is shown.columns for half, shown in zip(split, given, strict=True))
+    assert set(found.replicability) == set(found.families)
+    for name, value in found.replicability.items():
+        f = found.families.index(name)
+        pairs = [found.labels[:, s, :, f].T for s in range(2)]
+        assert value == pytest.approx(np.mean([shared_information(*p) for p in pairs]))
+
+
+def test_the_consensus_of_a_half_is_of_its_clusterings_alone(rng):
+    labels = np.arange(60) % 3
+    other = np.arange(60) // 20
+    by_half = np.stack([np.column_stack([labels] * 2), np.column_stack([other] * 2)], axis=1)
+    found = HalfClusterings(np.arange(60), ("a", "b"), by_half[:, np.newaxis])
+    assert adjusted_rand_score(labels, found.consensus(0, 0, 3, rng)) == 1
+    assert adjusted_rand_score(other, found.consensus(0, 1, 3, rng)) == 1
+
+
+@seeds
+def test_planted_clusters_come_back_by_half_of_the_features(seed):
+    views = sparse_views(seed)
+    _, found = dealt(views, seed=seed)
+    rng = np.random.default_rng(seed)
+    for split in range(2):
+        for half in range(2):
+            labels = found.consensus(split, half, N_CLUSTERS, rng)
+            assert agreement(views.labels, labels) > 0.6
+
+
+# -- members ---------------------------------------------------------------------------------------
+
+
 def test_members_weights_and_families_belong_together():
     made = ensemble_of(sparse_views(0))
     assert made.members.shape == (N_DOCS, len(made.weights))
@@ -87,6 +172,23 @@ def test_members_weights_and_families_belong_together():
     assert set(sizes[::MEMBERS]) == {N_CLUSTERS}
     assert all(N_CLUSTERS <= size <= 2 * N_CLUSTERS + 2 for size in sizes)
     assert made.reliability.names == ("text", "image")
+
+
+def test_many_topics_have_a_quick_start():
+    views = sparse_views(0)
+    made = ensemble_of(views, topics=True)
+    assert set(made.families) <= {"fused", "smoothed 2, by features", "smoothed 4, by features"}
+    assert made.members.shape == (N_DOCS, TOPICS_MEMBERS * len(set(made.families)))
+    assert made.halves.labels.shape[1] == 1
+    assert agreement(views.labels, made.consensus(N_CLUSTERS, np.random.default_rng(0))) > 0.8
+
+
+def test_a_quick_start_of_many_documents_is_of_a_smaller_sample(monkeypatch):
+    monkeypatch.setattr(consensus, "TOPICS_SAMPLE", 100)
+    views = sparse_views(0)
+    made = ensemble_of(views, topics=True)
+    assert (made.members >= 0).all()
+    assert agreement(views.labels, made.consensus(N_CLUSTERS, np.random.default_rng(0))) > 0.8
 
 
 def with_empty(views, docs):
@@ -178,12 +280,15 @@ def test_given_weights_are_those_of_the_fused_space_and_learned_ones_are_told():
     assert score(np.array([1e-3, 1.0])) < 0.2 < score(np.array([1.0, 1e-3]))
 
 
-@pytest.mark.parametrize("n_docs", [2, 3, 4, 5])
-@pytest.mark.parametrize("n_clusters", [2, 4])
-def test_few_documents_are_no_error(n_docs, n_clusters):
+@pytest.mark.parametrize(
+    ("n_docs", "n_clusters"), [*((n, k) for n in (2, 3, 4, 5) for k in (2, 4)), (20, 19), (20, 20)]
+)
+@pytest.mark.parametrize("topics", [False, True])
+def test_few_documents_are_no_error(n_docs, n_clusters, topics):
     rng = np.random.default_rng(0)
     matrices = [sp.csr_array(rng.poisson(1, (n_docs, w)).astype(np.float32) + 1) for w in (6, 1)]
-    made = make_ensemble(("a", "b"), matrices, np.ones((n_docs, 2), bool), n_clusters, rng)
+    present = np.ones((n_docs, 2), bool)
+    made = make_ensemble(("a", "b"), matrices, present, n_clusters, rng, topics=topics)
     found = made.consensus(n_clusters, rng)
     assert found.shape == (n_docs,)
     assert ((found >= 0) & (found < n_clusters)).all()
@@ -196,6 +301,17 @@ def test_documents_that_are_all_alike_are_one_cluster():
     made = make_ensemble(("a",), matrices, np.ones((30, 1), bool), 3, rng)
     assert np.isfinite(made.weights).all()
     assert (made.consensus(3, rng) >= 0).all()
+
+
+def test_a_view_that_nobody_has_changes_no_cluster():
+    views = sparse_views(0)
+    matrices = [*(m.astype(np.float32) for m in views.matrices.values()), sp.csr_array((N_DOCS, 3))]
+    for present in (True, False):
+        has = np.column_stack([views.present, np.full(N_DOCS, present)])
+        rng = np.random.default_rng(0)
+        made = make_ensemble(("text", "image", "none"), matrices, has, N_CLUSTERS, rng)
+        assert made.reliability.weights["none"] == 0.01
+        assert agreement(views.labels, made.consensus(N_CLUSTERS, rng)) > 0.9
 
 
 def test_equal_generators_give_equal_bits():

@@ -36,6 +36,11 @@ def test_assortativity_is_that_of_the_naive_loop(rng):
         assert assortativity(labels, graph) == pytest.approx(expected, abs=1e-6)
 
 
+def test_assortativity_is_about_zero_by_chance(rng):
+    graph = sp.random_array((200, 200), density=0.1, rng=rng, format="csr")
+    assert abs(assortativity(rng.integers(0, 3, 200), sp.csr_array(graph + graph.T))) < 0.05
+
+
 def test_assortativity_of_clusters_apart_alike_and_none():
     pairs = sp.csr_array(np.kron(np.eye(3), [[0, 1], [1, 0]]))
     assert assortativity(np.array([0, 0, 1, 1, 2, 2]), pairs) == pytest.approx(1)

@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
-from coview.ensemble import spaces
+from coview.ensemble import neighbors
+from coview.ensemble.features import Seen, unit_rows
 from coview.ensemble.kmeans import kmeans
 from coview.ensemble.spaces import (
     eigenvectors,
@@ -18,6 +19,8 @@ from coview.ensemble.spaces import (
     spectral,
     sum_of_graphs,
     symmetric_normalization,
+    usual_neighbors,
+    view_graph,
 )
 from tests.ensemble.planted import blobs, same_span, symmetric_graph
 from tests.reference import ensemble as naive
@@ -47,7 +50,7 @@ def test_no_row_is_its_own_neighbor_and_none_is_named_twice(rng):
 def test_rows_in_several_blocks_find_the_same_neighbors(rng, monkeypatch):
     points, _ = blobs(rng, 50)
     at_once = nearest_rows(points, 5)
-    monkeypatch.setattr(spaces, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(neighbors, "SCORES_AT_ONCE", 7 * 50)
     np.testing.assert_array_equal(nearest_rows(points, 5), at_once)
 
 
@@ -139,14 +142,25 @@ def test_rows_of_eigenvectors_have_length_one(rng):
     np.testing.assert_allclose(np.linalg.norm(points[:-1], axis=1), 1)
 
 
-def test_planted_clusters_are_seen_in_every_family(rng):
+FAMILIES = (
+    *("smoothed 2", "smoothed 4", "spectral, fused", "spectral, views", "spectral, both"),
+    *("diffusion 4", "diffusion 8"),
+)
+WAYS = ("by features", "by embedding")
+
+
+def all_families(seen, n_clusters, rng, **options):
+    views = len(seen.features)
+    return dict(families(seen, [None] * views, np.ones(views), n_clusters, rng, **options))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_planted_clusters_are_seen_in_every_family(rng, sparse):
     points, labels = blobs(rng)
     points[-1] = 0
-    found = dict(families(points, neighbor_graph(points, 5), 3, rng))
-    assert list(found) == [
-        *("fused", "smoothed 2", "smoothed 4", "spectral, fused", "spectral, views"),
-        *("spectral, both", "diffusion 4", "diffusion 8"),
-    ]
+    rows = sp.csr_array(points) if sparse else points
+    found = all_families(Seen([rows], [points], points.any(axis=1)[:, np.newaxis]), 3, rng)
+    assert list(found) == ["fused", *(f"{name}, {how}" for how in WAYS for name in FAMILIES)]
     for name, space in found.items():
         assert len(space) == 90
         assert np.isfinite(space).all(), name
@@ -155,29 +169,79 @@ def test_planted_clusters_are_seen_in_every_family(rng):
         assert adjusted_rand_score(labels[:-1], kmeans(space[:-1], 3, rng, n_init=5)) == 1, name
 
 
+def test_many_topics_have_few_families_that_are_those_of_few_topics(rng):
+    points, _ = blobs(rng)
+    seen = Seen([points], [points], np.ones((90, 1), bool))
+    few = all_families(seen, 3, rng, topics=True)
+    assert list(few) == ["fused", "smoothed 2, by features", "smoothed 4, by features"]
+    every = all_families(seen, 3, rng)
+    for name, space in few.items():
+        np.testing.assert_array_equal(space, every[name])
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_links_stand_for_the_neighbors_of_their_view(rng, how):
+    points, _ = blobs(rng, 60)
+    halves = np.arange(60) // 30  # what only the links tell
+    together = sp.csr_array((halves[:, np.newaxis] == halves) - np.eye(60))
+    seen = Seen([points, np.eye(60)], [points, np.eye(60)], np.ones((60, 2), bool))
+    found = dict(families(seen, [None, together], np.array([1e-3, 1.0]), 2, rng))
+    space = found[f"spectral, views, {how}"]
+    assert adjusted_rand_score(halves, kmeans(space, 2, rng, n_init=5)) == 1
+
+
+def test_neighbors_are_at_most_two_thirds_of_a_cluster():
+    for n_docs in (2, 5, 30, 100, 1000):
+        for n_clusters in (1, 3, 40, 1200):
+            found = usual_neighbors(15, n_docs, n_clusters)
+            assert 3 <= found <= 15
+            assert found <= max(2 * n_docs / (3 * n_clusters), 3)
+    assert usual_neighbors(2, 10, 10) == 2
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_graph_of_a_view_is_of_those_who_have_it_by_all_features(rng, sparse):
+    points, _ = blobs(rng, 30)
+    points[[4, 9]] = 0
+    rows = sp.csr_array(points) if sparse else points
+    seen = Seen([np.eye(30), rows], [np.eye(30)] * 2, np.ones((30, 2), bool))
+    seen.has[[4, 9], 1] = False
+    has = np.setdiff1d(np.arange(30), [4, 9])
+    near = nearest_rows(points[has], 6)  # two thirds of 28 / 3
+    found = view_graph(seen, 1, 3).toarray()
+    np.testing.assert_array_equal(found, naive.graph_of(near, has, 30))
+
+
 @pytest.fixture
 def small(rng):
-    """Points, the graph of their views, and the graph over which families go."""
-    points, _ = blobs(rng, 30)
-    of_views = sum_of_graphs([neighbor_graph(points, 4)], np.ones(1))
-    docs = np.arange(30)
-    near = nearest_rows(points, 20)
-    fused = sum(naive.graph_of(near[:, :k], docs, 30) for k in (10, 20))
-    return points, of_views, naive.sum_of_graphs([fused], [1.0]) + of_views.toarray()
+    """Documents whose features and embedding differ, and the graphs over which families go."""
+    points = unit_rows(rng.normal(size=(30, 5)) + 2 * np.eye(3, 5)[np.arange(30) % 3])
+    embedding = unit_rows(np.ascontiguousarray(points[:, :3]))
+    docs, both = np.arange(30), {}
+    for how, rows in zip(WAYS, (points, embedding), strict=True):
+        near = nearest_rows(rows, 6)  # two thirds of a cluster
+        of_views = naive.sum_of_graphs([naive.graph_of(near, docs, 30)], [1.0])
+        fused = sum(naive.graph_of(near[:, :k], docs, 30) for k in (3, 6))
+        both[how] = naive.sum_of_graphs([fused], [1.0]) + of_views
+    assert (both["by features"] != both["by embedding"]).any()
+    return Seen([points], [embedding], np.ones((30, 1), bool)), both
 
 
+@pytest.mark.parametrize("how", WAYS)
 @pytest.mark.parametrize("times", [2, 4])
-def test_smoothing_is_that_of_the_naive_loop(small, times, rng):
-    points, of_views, both = small
-    found = dict(families(points, of_views, 3, rng))[f"smoothed {times}"]
-    np.testing.assert_allclose(found, naive.smoothed(points, both, 0.15, times), atol=1e-5)
+def test_smoothing_is_that_of_the_naive_loop(small, times, how, rng):
+    seen, both = small
+    found = all_families(seen, 3, rng)[f"smoothed {times}, {how}"]
+    expected = naive.smoothed(seen.embeddings[0], both[how], 0.15, times)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("how", WAYS)
 @pytest.mark.parametrize("time", [4, 8])
-def test_diffusion_weighs_eigenvectors_by_powers_of_their_eigenvalues(small, time, rng):
-    points, of_views, both = small
-    found = dict(families(points, of_views, 3, rng))[f"diffusion {time}"]
-    values, vectors = naive.leading_eigenvectors(both, 6)
+def test_diffusion_weighs_eigenvectors_by_powers_of_their_eigenvalues(small, time, how, rng):
+    seen, both = small
+    found = all_families(seen, 3, rng)[f"diffusion {time}, {how}"]
+    values, vectors = naive.leading_eigenvectors(both[how], 6)
     expected = np.array([naive.unit(row) for row in vectors * values**time])
     # eigenvectors have no sign: compare the angles between documents
     np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=2e-2)

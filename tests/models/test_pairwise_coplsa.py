@@ -5,7 +5,9 @@ import pytest
 
 from coview import PLSA, DataWarning, PairwiseCoPLSA
 from coview.datasets import make_views
+from coview.em.penalties.similarity import sample_pairs
 from coview.metrics import clustering_accuracy
+from tests.reference import pairwise_coplsa as reference
 
 FIXED = {"tol": 0.0, "max_iter": 10, "dtype": "float64", "random_state": 0}
 
@@ -77,6 +79,62 @@ def test_all_pairs_can_be_asked_for(views):
     everything = PairwiseCoPLSA(3, pair_fraction=1.0, init=views.labels, **FIXED).fit(views)
     again = PairwiseCoPLSA(3, n_pairs=60 * 59 // 2, init=views.labels, **FIXED).fit(views)
     np.testing.assert_array_equal(everything.doc_topic_, again.doc_topic_)
+
+
+def drawn_pairs(monkeypatch):
+    """Return the list that the pairs of each fit to come are added to."""
+    found = []
+
+    def remember(*args):
+        found.append(sample_pairs(*args))
+        return found[-1]
+
+    monkeypatch.setattr("coview.models.pairwise_coplsa.sample_pairs", remember)
+    return found
+
+
+@pytest.mark.parametrize(("step", "naive"), [("paper", "literal"), ("safe", "safe")])
+def test_an_absolute_strength_is_the_papers_lambda_with_sampled_pairs(monkeypatch, step, naive):
+    views = make_views(150, 3, [12, 9], doc_length=8, view_noise=0.3, random_state=4)
+    seen = drawn_pairs(monkeypatch)
+
+    def fit(max_iter):
+        return PairwiseCoPLSA(
+            3,
+            strength=0.07,
+            strength_scale="absolute",
+            pair_fraction=0.05,
+            step=step,
+            ensemble=0,
+            view_weights=[0.5, 0.5],
+            init=views.labels,
+            **{**FIXED, "max_iter": max_iter},
+        ).fit(views)
+
+    first, later = fit(1), fit(4)
+    pairs = [tuple(pair) for pair in seen[0].tolist()]
+    assert len(pairs) == round(0.05 * 150 * 149 / 2)
+    start = [list(first.view_doc_topic_.values()), list(first.components_.values())]
+    Xs = [matrix.toarray() for matrix in views.matrices.values()]
+    states, values = reference.pairwise_coplsa(
+        Xs, *start, 3, [0.5, 0.5], 0.07, 1.0, pairs, step=naive
+    )
+    if step == "paper":  # the model's safe step goes half of the way where it needs a shift
+        for found, expected in zip(later.view_doc_topic_.values(), states[-1][0], strict=True):
+            np.testing.assert_allclose(found, expected, atol=1e-9)
+        assert later.objective_ == pytest.approx(values[-1], rel=1e-10)
+    assert first.objective_ == pytest.approx(values[0], rel=1e-10)
+    expected = reference.penalty(start[0], pairs, 1.0, lam=0.07)
+    assert first.trace_.penalty[-1] == pytest.approx(expected, rel=1e-10)
+
+
+def test_the_mass_scale_does_not_depend_on_the_number_of_pairs(views):
+    options = {"init": views.labels, **FIXED, "max_iter": 1}
+    values = [
+        PairwiseCoPLSA(3, pair_fraction=share, **options).fit(views).trace_.penalty[-1]
+        for share in (0.3, 1.0)
+    ]
+    assert values[0] == pytest.approx(values[1], rel=0.2)
 
 
 def test_the_scale_of_the_counts_plays_no_part(views):

@@ -379,7 +379,7 @@ def album(pictures, tmp_path):
 def test_a_folder_gives_documents_in_the_order_of_names(album, pictures):
     views = Views.from_images(album, n_words=10, name="photo")
     assert views.names == ("photo", "photo_color")
-    assert views.ids.tolist() == ["p00", "p02", "p11"]
+    assert views.ids.tolist() == ["p00.png", "p02.png", "p11.png"]
     assert views.labels is None
     expected, _ = views.recipes["photo"].counts([pictures[0], pictures[2], pictures[11]])
     np.testing.assert_array_equal(views["photo"].toarray(), expected.toarray())
@@ -390,7 +390,7 @@ def test_subfolders_are_classes(pictures, tmp_path):
         (tmp_path / kind).mkdir(exist_ok=True)
         save(tmp_path / kind / f"{number}.png", pictures[number])
     views = Views.from_images(tmp_path, n_words=0)
-    assert views.ids.tolist() == ["blobs/10", "stripes/0", "stripes/1"]
+    assert views.ids.tolist() == ["blobs/10.png", "stripes/0.png", "stripes/1.png"]
     assert views.labels.tolist() == [0, 1, 1]
     assert views.label_names == ["blobs", "stripes"]
 

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coview import LinkPLSA, PairwiseCoPLSA, Views
+from coview import DataWarning, LinkPLSA, PairwiseCoPLSA, Views
+from coview.reading import mudata as reader
 from coview.reading.mudata import to_mudata
+from tests.reading import deaths
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -125,6 +127,58 @@ def test_scaled_values_are_refused_and_the_layers_are_listed(mdata):
         Views.from_mudata(mdata)
 
 
+def with_counts(mdata, rna, name="counts", x=np.log1p):
+    """Return the data with logarithms in X and the counts in a layer."""
+    part = mdata.mod["rna"]
+    part.layers[name] = sp.csr_matrix(rna)
+    part.X = None if x is None else sp.csr_matrix(x(rna.astype(np.float32)))
+    return mdata
+
+
+@pytest.mark.parametrize("name", ["counts", "Raw_Counts", "raw"])
+@pytest.mark.parametrize("x", [np.log1p, lambda counts: counts - counts.mean(), None])
+def test_counts_are_read_if_x_has_none(mdata, rna, name, x):
+    with_counts(mdata, rna, name, x)
+    with pytest.warns(DataWarning, match=f"X of modality 'rna' is not counts.*layer '{name}' is"):
+        views = Views.from_mudata(mdata)
+    np.testing.assert_array_equal(views["rna"].toarray()[:10], rna)
+
+
+def test_the_choice_of_counts_is_said_for_a_file(mdata, rna, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with_counts(mdata, rna).write(tmp_path / "log.h5mu")
+    with pytest.warns(DataWarning, match=r"such as .*layers=\{'rna': 'counts'\}.*'X'"):
+        views = Views.from_mudata(tmp_path / "log.h5mu")
+    np.testing.assert_array_equal(views["rna"].toarray()[:10], rna)
+
+
+def test_a_layer_that_is_asked_for_is_read_without_a_word(mdata, rna):
+    with_counts(mdata, rna)
+    views = Views.from_mudata(mdata, layers={"rna": "counts"})
+    np.testing.assert_array_equal(views["rna"].toarray()[:10], rna)
+
+
+def test_x_can_be_asked_for_and_what_is_no_count_is_warned_of(mdata, rna):
+    with_counts(mdata, rna)
+    with pytest.warns(DataWarning, match=r"X of modality 'rna' is not counts.*logarithms.*counts"):
+        views = Views.from_mudata(mdata, layers={"rna": "X"})
+    np.testing.assert_allclose(views["rna"].toarray()[:10], np.log1p(rna), rtol=1e-6)
+
+
+def test_whole_numbers_in_x_are_read_whatever_layers_there_are(mdata, rna):
+    mdata.mod["rna"].layers["counts"] = 3 * rna
+    np.testing.assert_array_equal(Views.from_mudata(mdata)["rna"].toarray()[:10], rna)
+
+
+@pytest.mark.parametrize("name", ["scaled", "counts"])
+def test_other_layers_are_no_counts(mdata, rna, name):
+    with_counts(mdata, rna / 2, name)
+    with pytest.warns(DataWarning, match="X of modality 'rna' is not counts.*Choose raw counts"):
+        views = Views.from_mudata(mdata)
+    np.testing.assert_allclose(views["rna"].toarray()[:10], np.log1p(rna / 2), rtol=1e-6)
+
+
 def test_a_modality_without_a_matrix_is_named(mdata):
     mdata.mod["rna"].X = None
     with pytest.raises(ValueError, match=r"X of modality 'rna' is empty.*'double'"):
@@ -173,9 +227,20 @@ def test_files_that_claim_too_much_are_refused(stored, monkeypatch):  # 70
 
     with h5py.File(stored, "r+") as file:
         file.create_dataset("mod/rna/layers/bomb", (2**20, 2**25), dtype="f8", chunks=(1, 1024))
-    monkeypatch.setattr(mudata, "read_h5mu", lambda path: pytest.fail("it was read"))
     with pytest.raises(MemoryError, match=r"cells\.h5mu: it claims"):
         Views.from_mudata(stored)
+    monkeypatch.setattr(mudata, "read_h5mu", lambda path: pytest.fail("it was read"))
+    with pytest.raises(MemoryError, match="it claims"):
+        reader._load(stored)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of Unix")
+@pytest.mark.parametrize("use", ["read", "write"])
+def test_a_file_that_crashes_the_library_is_an_error(model, stored, use, monkeypatch):
+    for name in ("_read_file", "_write_copy"):
+        monkeypatch.setattr(reader, name, deaths.segfault)
+    with pytest.raises(ValueError, match=r"Cannot read .*cells\.h5mu: it is damaged.*SIGSEGV"):
+        Views.from_mudata(stored) if use == "read" else to_mudata(model, stored)
 
 
 # -- writing --------------------------------------------------------------------------------------

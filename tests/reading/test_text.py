@@ -284,7 +284,7 @@ def test_a_given_vocabulary_must_number_its_terms():
 
 
 def test_counts_too_large_for_a_byte_are_kept():
-    views = Views.from_texts(["cat " * 300 + "dog", "cat " * 70_000])
+    views = Views.from_texts(["cat " * 300 + "dog", "cat " * 70_000], languages=None)
     assert views["text"].toarray().tolist() == [[300, 1], [70_000, 0]]
     assert Views.from_texts(["cat dog"])["text"].dtype == np.float32
 
@@ -311,7 +311,8 @@ def test_a_buffer_that_is_just_full_is_counted_once(monkeypatch):
 
 def test_small_corpora_keep_words_that_occur_once():
     assert "cat" in Views.from_texts(["cat", *["dog"] * 48]).features["text"]
-    assert "cat" not in Views.from_texts(["cat", *["dog"] * 9, *["emu"] * 40]).features["text"]
+    many = Views.from_texts(["cat", *["dog"] * 9, *["emu"] * 40], languages=None)
+    assert "cat" not in many.features["text"]
 
 
 def test_words_in_more_than_half_of_the_documents_are_left_out_of_ten_documents_on():

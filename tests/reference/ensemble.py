@@ -1,5 +1,6 @@
 """The ensemble of clusterings in plain loops over dense arrays: slow, and close to the formulas."""
 
+from itertools import permutations
 from math import log, sqrt
 
 import numpy as np
@@ -28,6 +29,30 @@ def nearest_rows(points, n_neighbors):
         others = [float(row @ other) for j, other in enumerate(points) if j != i]
         found.append(sorted(others, reverse=True)[:n_neighbors])
     return np.array(found).reshape(len(points), -1)
+
+
+def largest(scores, number, same):
+    """The places of the largest scores, the first of those that are equal but for rounding."""
+    rounded = [round(score / same) for score in scores]
+    return sorted(range(len(rounded)), key=lambda j: (-rounded[j], j))[:number]
+
+
+def nearest_by_views(features, has, weights, n_neighbors):
+    """The nearest other documents by sum_v w_v^2 cosine, with the mean cosine if one lacks v."""
+    n_docs, total = len(has), np.zeros((len(has), len(has)))
+    for v, (rows, weight) in enumerate(zip(features, weights, strict=True)):
+        inside = [d for d in range(n_docs) if has[d, v]]
+        pairs = [float(np.dot(rows[i], rows[j])) for i in inside for j in inside]
+        usual = sum(pairs) / max(len(pairs), 1)
+        for i in range(n_docs):
+            for j in range(n_docs):
+                both = has[i, v] and has[j, v]
+                total[i, j] += weight**2 * (float(np.dot(rows[i], rows[j])) if both else usual)
+    found = []
+    for i in range(n_docs):
+        others = [j for j in range(n_docs) if j != i]
+        found.append([others[p] for p in largest(total[i, others], n_neighbors, 1e-6)])
+    return np.array(found)
 
 
 def graph_of(near, docs, n_docs):
@@ -120,3 +145,48 @@ def joined(points, sample, labels):
     """The cluster whose mean direction is nearest by cosine, for each point."""
     centers = [unit(sample[labels == c].sum(axis=0)) for c in range(max(labels) + 1)]
     return np.array([int(np.argmax([float(np.dot(p, c)) for c in centers])) for p in points])
+
+
+def mutual_information(one, other):
+    """sum p(a, b) log p(a, b) / (p(a) p(b))."""
+    n, total = len(one), 0.0
+    for a in set(one):
+        for b in set(other):
+            both = sum(1 for x, y in zip(one, other, strict=True) if (x, y) == (a, b)) / n
+            if both:
+                total += both * log(both / (list(one).count(a) / n * list(other).count(b) / n))
+    return total
+
+
+def shared_information(one, other):
+    """Mutual information beyond its mean over all orders of one, over log K beyond it."""
+    one, other = list(one), list(other)
+    orders = list(permutations(one))
+    chance = sum(mutual_information(order, other) for order in orders) / len(orders)
+    finest = log(max(len(set(one)), len(set(other))))
+    beyond = finest - chance
+    return (mutual_information(one, other) - chance) / beyond if beyond > 1e-12 else 0.0
+
+
+def are_copies(one, other):
+    """Correlation of .95 of the similarities of pairs, .4 of the nearest neighbors the same."""
+    n = len(one)
+    near = [[[float(np.dot(X[i], X[j])) for j in range(n)] for i in range(n)] for X in (one, other)]
+    pairs = [[near_[i][j] for i in range(n) for j in range(i)] for near_ in near]
+    same = 0
+    for i in range(n):
+        others = [j for j in range(n) if j != i]
+        nearest = [max(others, key=lambda j, row=near_[i]: row[j]) for near_ in near]
+        same += nearest[0] == nearest[1]
+    return bool(np.corrcoef(pairs)[0, 1] >= 0.95 and same / n >= 0.4)
+
+
+def copies(views):
+    """The first view to which each one is linked by a chain of copies."""
+    found = list(range(len(views)))
+    for _ in views:  # a chain is no longer than there are views
+        for u in range(len(views)):
+            for v in range(len(views)):
+                if u != v and are_copies(views[u], views[v]):
+                    found[u] = found[v] = min(found[u], found[v])
+    return found

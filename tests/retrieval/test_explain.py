@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from coview import Doc, LinkPLSA, SearchIndex, Views, search
+from coview.metrics.retrieval import SEMANTIC_C
 from coview.retrieval.similarity import METRICS
 from tests.retrieval import naive
 from tests.retrieval.stories import TOPICS
@@ -24,7 +25,9 @@ def test_semantic_space_is_that_of_logistic_regressions_on_the_mixtures(coupled,
     posteriors = {}
     for view in planted.names:
         mixtures = coupled.view_doc_topic_[view].astype(float)
-        fitted = LogisticRegression(max_iter=2000).fit(mixtures[known], np.array(labels)[known])
+        fitted = LogisticRegression(C=SEMANTIC_C, max_iter=2000).fit(
+            mixtures[known], np.array(labels)[known]
+        )
         posteriors[view] = fitted.predict_proba, fitted.predict_proba(mixtures)
     query = coupled.transform(planted[:1].select("view_0")).astype(float)
     expected, values = naive.best(
@@ -46,7 +49,11 @@ def test_two_classes_have_the_posterior_of_scikit_learn(coupled, planted):
     labels = planted.labels % 2
     index = SearchIndex(coupled, in_view="view_1", space="semantic", labels=labels)
     mixtures = coupled.view_doc_topic_["view_1"].astype(float)
-    expected = LogisticRegression(max_iter=2000).fit(mixtures, labels).predict_proba(mixtures)
+    expected = (
+        LogisticRegression(C=SEMANTIC_C, max_iter=2000)
+        .fit(mixtures, labels)
+        .predict_proba(mixtures)
+    )
     np.testing.assert_allclose(index._gallery.vectors, expected, atol=1e-5)
 
 
@@ -89,7 +96,7 @@ def test_shares_are_of_the_score(coupled, planted, metric):
 
 def test_words_speak_for_a_topic_by_their_posterior(coupled, planted):
     hit = search(coupled, planted[:1].select("view_0"), views=planted, top=1, explain=True)[0]
-    reason = hit.explanation[0]
+    reason = next(reason for reason in hit.explanation if reason.topic is not None)
     p_z_d = coupled.transform(planted[:1].select("view_0"))[0].astype(float)
     p_w_z = coupled.components_["view_0"].astype(float)
     counts = planted["view_0"].toarray()[0]

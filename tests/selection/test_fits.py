@@ -12,7 +12,9 @@ from coview.selection.halves import whole_points
 @pytest.fixture(scope="module")
 def folds():
     views = make_views(240, 4, [60, 40], random_state=0)
-    return Folds.deal(views, whole_points(view_features(views), [1.0, 1.0], 10), seed=0)
+    rng = np.random.default_rng(0)
+    points = whole_points(view_features(views), [1.0, 1.0], 10, rng)
+    return Folds.deal(views, points, seed=0)
 
 
 def test_matching_ignores_the_order_of_topics():

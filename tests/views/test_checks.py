@@ -19,7 +19,6 @@ from coview import memory as memory_module
 from coview.memory import available_memory, check_memory
 from coview.views.checks import (
     check_aligned,
-    check_labels,
     check_names,
     check_not_all_empty,
     check_present,
@@ -698,60 +697,6 @@ def test_control_characters_are_escaped_in_messages():  # 85, 86
         check_matrix([[np.nan]], "evil\x1b[31m\n\u202e")
     assert "evil\\x1b[31m\\n\\u202e" in str(error.value)
     assert not re.search(r"[\x1b\n\u202e]", str(error.value))
-
-
-# -- labels ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("labels", "kind"),
-    [
-        ([0, 1, -1], "i"),
-        (np.array([0, 1, 1], np.uint8), "u"),
-        ([0.0, 2.0, -1.0], "i"),
-        ([True, False, True], "i"),
-        (["a", "b", "a"], "O"),
-        (np.array(["a", "b", "a"]), "U"),
-        (["a", None, "b"], "O"),
-        (["a", -1, "b"], "O"),
-        (pd.Series([0, 1, 0]), "i"),
-        (pd.Series(["a", "b", "a"], dtype="category"), "O"),
-    ],
-)
-def test_labels_are_integers_or_texts(labels, kind):  # 36
-    checked = check_labels(labels, 3)
-    assert checked.dtype.kind == kind
-    assert checked.tolist() == list(labels)
-    assert not checked.flags.writeable
-
-
-@pytest.mark.parametrize(
-    ("labels", "words"),
-    [
-        ([0, 1, -2], "found -2 at row 2"),
-        ([0, 3, 1], "0 to 2, found 3 at row 1"),
-        ([0, 0.5, 1], "found 0.5 at row 1"),
-        ([0, 1, np.nan], "found nan at row 2"),
-        ([0, 1, np.inf], "found inf"),
-        (["a", np.nan, "b"], "found float (nan) at row 1"),
-        (["a", 3, "b"], "found int (3) at row 1"),
-        ([0, 1, None], "found int (0) at row 0"),
-        ([0, 1], "one entry for each of 3 documents"),
-        ([[0], [1], [2]], "shape (3, 1)"),
-        (np.array([b"a", b"b", b"c"]), "integers or texts"),
-        (np.array([1j, 0, 0]), "integers or texts"),
-    ],
-)
-def test_bad_labels_are_an_error(labels, words):  # 36
-    with raises(words):
-        check_labels(labels, 3, n_classes=3)
-
-
-def test_labels_do_not_change_with_the_callers_array():
-    labels = np.array([0, 1])
-    views = Views(np.ones((2, 1)), labels=labels)
-    labels[:] = 5
-    assert views.labels.tolist() == [0, 1]
 
 
 # -- before a fit ---------------------------------------------------------------------------------

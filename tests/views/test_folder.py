@@ -16,7 +16,9 @@ from coview import DataWarning, Views
 from coview.reading import plain_files as readers
 from coview.reading.recipes import RECIPES
 from coview.reading.text import TokensRecipe
+from coview.store import DamagedFile
 from coview.views import folder as folder_module
+from coview.views.manifest import MANIFEST
 from tests.reading.claims import write_archive
 
 DATASETS = {  # documents, views, classes
@@ -50,6 +52,13 @@ def saved(views, tmp_path):
     return tmp_path / "data"
 
 
+@pytest.fixture
+def unsealed(saved):
+    """The folder without its manifest, as others write it, so that its files may be changed."""
+    (saved / MANIFEST).unlink()
+    return saved
+
+
 def listing(folder):
     return sorted(path.name for path in folder.iterdir())
 
@@ -64,6 +73,7 @@ def test_what_is_saved_is_loaded(views, saved):
 
 def test_the_files_are_those_of_the_format(saved):
     assert listing(saved) == [
+        MANIFEST,
         "features_text.txt.gz",
         "ids.txt.gz",
         "label_names.txt",
@@ -95,7 +105,7 @@ def test_the_same_views_give_the_same_bytes(views, saved, tmp_path):
 
 def test_a_bare_container_needs_few_files(tmp_path):
     Views(np.eye(3)).save(tmp_path / "deep" / "er")
-    assert listing(tmp_path / "deep" / "er") == ["present.npy", "view_X.npz", "views.txt"]
+    assert listing(tmp_path / "deep" / "er") == [MANIFEST, "present.npy", "view_X.npz", "views.txt"]
     assert Views.load(tmp_path / "deep" / "er").equals(Views(np.eye(3)))
 
 
@@ -107,10 +117,9 @@ def test_labels_of_any_kind_come_back(labels, tmp_path):
     assert loaded.tolist() == list(labels)
 
 
-@pytest.mark.parametrize("label", [None, "nul\0"])
-def test_labels_that_text_cannot_keep_are_refused(label, tmp_path):
+def test_labels_that_text_cannot_keep_are_refused(tmp_path):
     with pytest.raises(ValueError, match="cannot be saved as text"):
-        Views(np.eye(2), labels=np.array(["a", label], dtype=object)).save(tmp_path / "data")
+        Views(np.eye(2), labels=np.array(["a", "nul\0"], dtype=object)).save(tmp_path / "data")
     assert listing(tmp_path) == []
 
 
@@ -189,7 +198,7 @@ def test_an_empty_folder_may_be_filled(views, tmp_path):
 
 def test_overwrite_replaces_all(saved):
     Views({"new": [[1]]}).save(saved, overwrite=True)
-    assert listing(saved) == ["present.npy", "view_new.npz", "views.txt"]
+    assert listing(saved) == [MANIFEST, "present.npy", "view_new.npz", "views.txt"]
     assert listing(saved.parent) == ["data"]
 
 
@@ -271,10 +280,10 @@ def test_the_mask_belongs_to_the_views_in_alphabetical_order(tmp_path):
     assert Views.load(tmp_path, views=["b", "c"]).present.tolist() == [[False, True]]
 
 
-def test_a_view_added_by_hand_comes_last(views, saved):
-    np.save(saved / "view_aaa.npy", np.ones((3, 1)))
-    (saved / "present.npy").unlink()
-    assert Views.load(saved).names == ("text", "image", "aaa")
+def test_a_view_added_by_hand_comes_last(views, unsealed):
+    np.save(unsealed / "view_aaa.npy", np.ones((3, 1)))
+    (unsealed / "present.npy").unlink()
+    assert Views.load(unsealed).names == ("text", "image", "aaa")
 
 
 def test_lines_may_end_as_on_windows(tmp_path):
@@ -303,16 +312,16 @@ def test_no_views_asked_for_is_an_error(saved):
         Views.load(saved, views=[])
 
 
-def test_a_view_there_twice_is_an_error(saved):
-    np.save(saved / "view_text.npy", np.eye(3))
+def test_a_view_there_twice_is_an_error(unsealed):
+    np.save(unsealed / "view_text.npy", np.eye(3))
     with pytest.raises(ValueError, match=r"twice.*view_text\.npy.*view_text\.npz"):
-        Views.load(saved)
+        Views.load(unsealed)
 
 
-def test_a_listed_view_without_file_is_an_error(saved):
-    (saved / "view_text.npz").unlink()
+def test_a_listed_view_without_file_is_an_error(unsealed):
+    (unsealed / "view_text.npz").unlink()
     with pytest.raises(ValueError, match=r"views\.txt lists 'text'"):
-        Views.load(saved)
+        Views.load(unsealed)
 
 
 FILES = [
@@ -326,46 +335,46 @@ FILES = [
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_with_other_bytes_is_named(saved, name):
-    (saved / name).write_bytes(b"\xff\xfe not what it should be")
+def test_a_file_with_other_bytes_is_named(unsealed, name):
+    (unsealed / name).write_bytes(b"\xff\xfe not what it should be")
     with pytest.raises(ValueError, match=f"Cannot read .*{name}"):
-        Views.load(saved)
+        Views.load(unsealed)
 
 
 @pytest.mark.parametrize("name", FILES[:5])
-def test_a_file_cut_short_is_named(saved, name):
-    data = (saved / name).read_bytes()
-    (saved / name).write_bytes(data[: len(data) // 2])
+def test_a_file_cut_short_is_named(unsealed, name):
+    data = (unsealed / name).read_bytes()
+    (unsealed / name).write_bytes(data[: len(data) // 2])
     with pytest.raises(ValueError, match=f"Cannot read .*{name}"):
-        Views.load(saved)
+        Views.load(unsealed)
 
 
 @pytest.mark.parametrize("name", ["labels.npy", "ids.txt.gz", "features_text.txt.gz"])
-def test_a_file_of_the_wrong_length_is_named(saved, name):
+def test_a_file_of_the_wrong_length_is_named(unsealed, name):
     if name == "labels.npy":
-        np.save(saved / name, np.zeros(2, int))
+        np.save(unsealed / name, np.zeros(2, int))
     else:
-        (saved / name).write_bytes(gzip.compress(b"a\nb\n"))
+        (unsealed / name).write_bytes(gzip.compress(b"a\nb\n"))
     with pytest.raises(ValueError, match=rf"{name} must have the shape \(3,\), found \(2,\)"):
-        Views.load(saved)
+        Views.load(unsealed)
 
 
-def test_a_mask_of_the_wrong_shape_is_named(saved):
-    np.save(saved / "present.npy", np.ones((3, 3), bool))
+def test_a_mask_of_the_wrong_shape_is_named(unsealed):
+    np.save(unsealed / "present.npy", np.ones((3, 3), bool))
     with pytest.raises(ValueError, match=r"present\.npy must have the shape \(3, 2\)"):
-        Views.load(saved)
+        Views.load(unsealed)
 
 
-def test_views_with_different_documents_are_named(saved):
-    sp.save_npz(saved / "view_image.npz", sp.csr_array(np.ones((2, 1))))
+def test_views_with_different_documents_are_named(unsealed):
+    sp.save_npz(unsealed / "view_image.npz", sp.csr_array(np.ones((2, 1))))
     with pytest.raises(ValueError, match=r"view_text\.npz has 3 documents.*view_image\.npz has 2"):
-        Views.load(saved)
+        Views.load(unsealed)
 
 
-def test_labels_that_make_no_sense_name_the_folder(saved):
-    np.save(saved / "labels.npy", np.array([0, 7, 0]))
+def test_labels_that_make_no_sense_name_the_folder(unsealed):
+    np.save(unsealed / "labels.npy", np.array([0, 7, 0]))
     with pytest.raises(ValueError, match=r"In .*data: Labels must be.*found 7 at row 1"):
-        Views.load(saved)
+        Views.load(unsealed)
 
 
 class Explosive:
@@ -374,64 +383,147 @@ class Explosive:
 
 
 @pytest.mark.parametrize("name", ["view_text.npy", "labels.npy", "present.npy"])
-def test_pickles_are_refused_and_not_run(saved, name, monkeypatch, tmp_path):
+def test_pickles_are_refused_and_not_run(unsealed, name, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    (saved / "view_text.npz").unlink()
-    np.save(saved / "view_text.npy", np.eye(3))
-    np.save(saved / name, np.array([Explosive()], dtype=object), allow_pickle=True)
+    (unsealed / "view_text.npz").unlink()
+    np.save(unsealed / "view_text.npy", np.eye(3))
+    np.save(unsealed / name, np.array([Explosive()], dtype=object), allow_pickle=True)
     with pytest.raises(ValueError, match=f"Cannot read .*{name}"):
-        Views.load(saved)
+        Views.load(unsealed)
     assert not (tmp_path / "exploded").exists()
 
 
-def test_a_header_that_claims_too_much_is_refused(saved):  # 70
-    (saved / "view_text.npz").unlink()
-    with open(saved / "view_text.npy", "wb") as file:
+def test_a_header_that_claims_too_much_is_refused(unsealed):  # 70
+    (unsealed / "view_text.npz").unlink()
+    with open(unsealed / "view_text.npy", "wb") as file:
         header = {"descr": "<f8", "fortran_order": False, "shape": (3, 2**45)}
         np.lib.format.write_array_header_1_0(file, header)
     with pytest.raises(ValueError, match=r"Cannot read .*view_text\.npy"):
-        Views.load(saved)
+        Views.load(unsealed)
 
 
-def test_a_damaged_matrix_in_a_sound_file_is_named(saved):  # 24
+def test_a_damaged_matrix_in_a_sound_file_is_named(unsealed):  # 24
     matrix = sp.csr_matrix(np.ones((3, 3)))
     matrix.indices[4] = 77
-    sp.save_npz(saved / "view_text.npz", matrix)
+    sp.save_npz(unsealed / "view_text.npz", matrix)
     with pytest.raises(ValueError, match=r"view_text\.npz: View 'text' is a damaged sparse"):
-        Views.load(saved)
+        Views.load(unsealed)
 
 
-def test_an_archive_that_claims_too_much_is_refused_before_it_is_read(saved, monkeypatch):  # 70
-    write_archive(saved / "view_text.npz", data=(2**45,), indices=(1,))
+def test_an_archive_that_claims_too_much_is_refused_before_it_is_read(unsealed, monkeypatch):  # 70
+    write_archive(unsealed / "view_text.npz", data=(2**45,), indices=(1,))
     monkeypatch.setattr(sp, "load_npz", lambda file: pytest.fail("it was read"))
     with pytest.raises(ValueError, match=r"view_text\.npz: data\.npy claims 2.* but holds 8"):
-        Views.load(saved)
+        Views.load(unsealed)
 
 
-def test_an_archive_larger_than_memory_is_refused_before_it_is_read(saved, monkeypatch):  # 68
+def test_an_archive_larger_than_memory_is_refused_before_it_is_read(unsealed, monkeypatch):  # 68
     monkeypatch.setattr(readers, "available_memory", lambda: 50.0)
     monkeypatch.setattr(sp, "load_npz", lambda file: pytest.fail("it was read"))
     with pytest.raises(MemoryError, match=r"view_text\.npz: it claims"):
-        Views.load(saved)
+        Views.load(unsealed)
 
 
-def test_lines_that_unfold_without_end_are_refused(saved, monkeypatch):  # 68
-    (saved / "ids.txt.gz").write_bytes(gzip.compress(bytes(1 << 27)))
+def test_lines_that_unfold_without_end_are_refused(unsealed, monkeypatch):  # 68
+    (unsealed / "ids.txt.gz").write_bytes(gzip.compress(bytes(1 << 27)))
     with pytest.raises(ValueError, match=r"ids\.txt\.gz: it becomes more than 250 times"):
-        Views.load(saved)
+        Views.load(unsealed)
     monkeypatch.setattr(readers, "MOST_RATIO", 2000.0)
     monkeypatch.setattr(readers, "available_memory", lambda: 2e8)
     with pytest.raises(MemoryError, match=r"ids\.txt\.gz: it claims"):
-        Views.load(saved)
+        Views.load(unsealed)
 
 
 @pytest.mark.parametrize("name", ["labels.npy", "present.npy"])
-def test_arrays_that_claim_too_much_are_refused(saved, name):  # 70
-    with open(saved / name, "wb") as file:
+def test_arrays_that_claim_too_much_are_refused(unsealed, name):  # 70
+    with open(unsealed / name, "wb") as file:
         header = {"descr": "<i8", "fortran_order": False, "shape": (2**45,)}
         np.lib.format.write_array_header_1_0(file, header)
     with pytest.raises(ValueError, match=f"Cannot read .*{name}"):
+        Views.load(unsealed)
+
+
+# -- the manifest ---------------------------------------------------------------------------------
+
+
+def flip_a_bit(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("name", [*FILES, "views.txt"])
+def test_a_flipped_bit_in_any_file_is_noticed(saved, name):
+    flip_a_bit(saved / name)
+    with pytest.raises(DamagedFile, match=rf"not as it was written: '{name}' changed.*MANIFEST"):
         Views.load(saved)
+
+
+def test_a_flipped_bit_in_the_manifest_is_noticed(saved):
+    whole = (saved / MANIFEST).read_bytes()
+    for at in range(len(whole)):
+        (saved / MANIFEST).write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(ValueError, match=r"MANIFEST\.json"):
+            Views.load(saved)
+
+
+def test_a_flipped_bit_in_a_recipe_is_noticed(cooked):
+    folder, _ = cooked
+    for name in ("recipe_tags.json", "recipe_size_shifts.npy"):
+        before = (folder / name).read_bytes()
+        flip_a_bit(folder / name)
+        with pytest.raises(DamagedFile, match=name):
+            Views.load(folder)
+        (folder / name).write_bytes(before)
+    Views.load(folder)
+
+
+@pytest.mark.parametrize("name", ["labels.npy", "views.txt", "view_text.npz", "present.npy"])
+def test_a_file_that_was_removed_is_noticed(saved, name):
+    (saved / name).unlink()
+    with pytest.raises(DamagedFile, match=f"'{name}' removed"):
+        Views.load(saved)
+
+
+def test_a_file_that_was_added_is_noticed(saved, tmp_path):
+    Views(np.eye(3), labels=[0, 1, 2]).save(tmp_path / "bare")
+    (tmp_path / "bare" / "ids.txt.gz").write_bytes((saved / "ids.txt.gz").read_bytes())
+    with pytest.raises(DamagedFile, match=r"'ids\.txt\.gz' added"):
+        Views.load(tmp_path / "bare")
+
+
+def test_files_that_are_no_part_of_the_format_are_ignored(views, saved):
+    (saved / "README.md").write_text("what this is")
+    (saved / ".DS_Store").write_bytes(b"")
+    assert Views.load(saved).equals(views)
+
+
+def test_without_its_manifest_a_folder_is_read_as_it_is(unsealed):
+    np.save(unsealed / "labels.npy", np.array([1, 1, -1]))
+    assert Views.load(unsealed).labels.tolist() == [1, 1, -1]
+
+
+def test_a_damaged_view_can_be_left_out(saved):
+    flip_a_bit(saved / "view_image.npz")
+    assert Views.load(saved, views=["text"]).names == ("text",)
+    with pytest.raises(DamagedFile, match=r"view_image\.npz"):
+        Views.load(saved, views=["image"])
+
+
+def test_views_whose_names_begin_alike_are_told_apart(tmp_path):
+    recipes = {n: TokensRecipe(n, np.array(["t"], dtype=object)) for n in ("a", "a_b")}
+    views = Views({"a": [[1]], "a_b": [[1]]}, features={"a": ["t"], "a_b": ["t"]}, recipes=recipes)
+    views.save(tmp_path / "data")
+    flip_a_bit(tmp_path / "data" / "recipe_a_b.json")
+    assert Views.load(tmp_path / "data", views=["a"]).recipes["a"] is not None
+    with pytest.raises(DamagedFile, match=r"recipe_a_b\.json"):
+        Views.load(tmp_path / "data", views=["a_b"])
+
+
+def test_overwriting_writes_a_new_manifest(views, saved):
+    flip_a_bit(saved / "labels.npy")
+    views.select("text").save(saved, overwrite=True)
+    assert Views.load(saved).equals(views.select("text"))
 
 
 # -- recipes --------------------------------------------------------------------------------------
@@ -533,6 +625,7 @@ def test_a_recipe_that_holds_code_is_left_out_with_a_warning(cooked, tmp_path):
 )
 def test_a_recipe_from_elsewhere_is_left_out_and_the_counts_are_read(cooked, change, reason):
     folder, views = cooked
+    (folder / MANIFEST).unlink()
     path = folder / "recipe_size.json"
     path.write_text(json.dumps(json.loads(path.read_bytes()) | change))
     with pytest.warns(DataWarning, match=reason):
@@ -543,6 +636,7 @@ def test_a_recipe_from_elsewhere_is_left_out_and_the_counts_are_read(cooked, cha
 
 def test_a_recipe_without_its_vocabulary_is_left_out(cooked):
     folder, _ = cooked
+    (folder / MANIFEST).unlink()
     (folder / "features_tags.txt.gz").unlink()
     with pytest.warns(DataWarning, match="names of the view's features are not there"):
         assert Views.load(folder).recipes["tags"] is None
@@ -561,6 +655,7 @@ def test_a_recipe_without_its_vocabulary_is_left_out(cooked):
 )
 def test_a_damaged_recipe_is_named(cooked, text):
     folder, _ = cooked
+    (folder / MANIFEST).unlink()
     (folder / "recipe_size.json").write_text(text)
     with pytest.raises(ValueError, match=r"Cannot read .*recipe_size\.json"):
         Views.load(folder)
@@ -568,6 +663,7 @@ def test_a_damaged_recipe_is_named(cooked, text):
 
 def test_damaged_arrays_of_a_recipe_are_named(cooked):
     folder, _ = cooked
+    (folder / MANIFEST).unlink()
     array = folder / "recipe_size_shifts.npy"
     np.save(array, np.zeros(3))
     with pytest.raises(ValueError, match=r"recipe_size\.json: There must be a shift for each"):

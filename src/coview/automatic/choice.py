@@ -16,6 +16,7 @@ import numpy as np
 from coview.automatic import reasons
 from coview.automatic.facts import Facts, look_at
 from coview.automatic.why import Why
+from coview.ensemble.reliability import ViewReliability
 from coview.models import model_class, topic_model
 from coview.params import check_int
 from coview.views.container import Views
@@ -170,7 +171,11 @@ def choose(
     dense = views.n_views == 1 and facts.views[0].filled > DENSE and not classify
     chosen = {"ensemble": DENSE_ENSEMBLE} if dense and "ensemble" not in given else {}
     sentences = (
-        *reasons.about_data(facts, clustered=not classify and n_topics > 1),
+        *reasons.about_data(
+            facts,
+            clustered=not classify and n_topics > 1,
+            learned=_learns_weights(given),
+        ),
         about_topics,
         _ABOUT_MODEL[name],
         *([_ABOUT_DENSE] if chosen else []),
@@ -179,6 +184,12 @@ def choose(
     )
     model = model_class(name)(n_topics, **chosen, **given)
     return Choice(name, model, chosen, classify, facts, sentences)
+
+
+def _learns_weights(given: Mapping[str, Any]) -> bool:
+    """Return whether the weights of the views follow from how far they can be trusted."""
+    weights = given.get("view_weights", "learn")
+    return isinstance(weights, ViewReliability) or (isinstance(weights, str) and weights == "learn")
 
 
 def model_name(views: Views) -> str:

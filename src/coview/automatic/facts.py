@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from coview.ensemble.features import tfidf
+from coview.ensemble.copies import near_copies
+from coview.ensemble.features import Rows, view_features
 from coview.ensemble.reliability import documents_with_counts
 from coview.ensemble.spaces import is_links
 from coview.views.container import Views
 from coview.views.density import has_negatives, is_dense, is_dense_real, is_sparse_counts
 
 COUNTS, WEIGHTS, MEASUREMENTS, LINKS = "counts", "weights", "measurements", "links"
-COMPARED = 500  # documents by which two views are compared
-FEWEST_COMPARED = 20
-COPY = 0.95  # correlation of similarities from which one view may be a copy of another,
-SAME_NEIGHBOR = 0.4  # if also the nearest neighbors of this share of the documents are the same
 
 
 @dataclass(frozen=True)
@@ -65,7 +60,9 @@ def look_at(views: Views) -> Facts:
         _view_facts(name, matrix, views.present[:, v], int(has[:, v].sum()))
         for v, (name, matrix) in enumerate(views.matrices.items())
     )
-    return Facts(views.n_docs, found, near_copies(views, has))
+    pairs = near_copies([_features(m) for m in views.matrices.values()], has)
+    named = tuple((views.names[u], views.names[v], likeness) for u, v, likeness in pairs)
+    return Facts(views.n_docs, found, named)
 
 
 def _view_facts(name: str, matrix: sp.csr_array, present: np.ndarray, n_docs: int) -> ViewFacts:
@@ -87,59 +84,5 @@ def _is_measured(rows: sp.csr_array) -> bool:
     return has_negatives(rows) or (rows.shape[0] > 1 and is_dense_real(rows))
 
 
-# -- copies ----------------------------------------------------------------------------------------
-
-
-def near_copies(views: Views, has: np.ndarray) -> tuple[tuple[str, str, float], ...]:
-    """Return pairs of views in which the same documents are alike to the same degree.
-
-    Two views are compared by the correlation of the similarities of all pairs among some of the
-    documents that have both: 1 for a copy, whatever the order of its terms. Views of the same clear
-    clusters come close to that, but nearest neighbors within a cluster differ between them.
-    """
-    rng = np.random.default_rng(0)
-    found = []
-    for u, v in combinations(range(views.n_views), 2):
-        docs = np.flatnonzero(has[:, u] & has[:, v])
-        if len(docs) < FEWEST_COMPARED:
-            continue
-        if len(docs) > COMPARED:
-            docs = np.sort(rng.choice(docs, COMPARED, replace=False))
-        one, other = (_similarities(views[views.names[i]][docs]) for i in (u, v))
-        pairs = np.triu_indices(len(docs), 1)
-        likeness = _correlation(one[pairs], other[pairs])
-        if likeness >= COPY and _same_neighbors(one, other) >= SAME_NEIGHBOR:
-            found.append((views.names[u], views.names[v], likeness))
-    return tuple(found)
-
-
-def _similarities(rows: sp.csr_array) -> np.ndarray:
-    """Return the similarity of each document to each other."""
-    features: Any = _standardized(rows.toarray()) if _is_measured(rows) else tfidf(rows)
-    products = features @ features.T
-    products = products.toarray() if sp.issparse(products) else products
-    return np.asarray(products, np.float64)
-
-
-def _standardized(rows: np.ndarray) -> np.ndarray:
-    spread = rows.std(axis=0)
-    return (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1)
-
-
-def _same_neighbors(one: np.ndarray, other: np.ndarray) -> float:
-    """Return the share of documents whose nearest neighbor is the same."""
-    themselves = np.eye(len(one), dtype=bool)
-    nearest = (np.where(themselves, -np.inf, near).argmax(axis=1) for near in (one, other))
-    return float(np.equal(*nearest).mean())
-
-
-def _correlation(one: np.ndarray, other: np.ndarray) -> float:
-    """Return the correlation, 0 where one of the two does not vary.
-
-    >>> round(_correlation(np.array([1.0, 2.0, 4.0]), np.array([2.0, 4.0, 8.0])), 6)
-    1.0
-    """
-    one, other = one - one.mean(), other - other.mean()
-    scale = np.linalg.norm(one) * np.linalg.norm(other)
-    tiny = np.finfo(np.float32).eps * len(one)  # tf-idf of one term: 1 but for rounding
-    return float(one @ other / scale) if scale > tiny else 0.0
+def _features(matrix: sp.csr_array) -> Rows:
+    return matrix.toarray() if _is_measured(matrix) else view_features(matrix)

@@ -18,10 +18,11 @@ MOST_NAMED = 12  # views, families and copies that a sentence lists
 # -- before the fit --------------------------------------------------------------------------------
 
 
-def about_data(facts: Facts, clustered: bool) -> Iterator[str]:
+def about_data(facts: Facts, clustered: bool, learned: bool = True) -> Iterator[str]:
     """Yield what there is: documents and views, and what is special about some of them.
 
-    `clustered` says whether the fit begins with clusterings of the documents.
+    `clustered` says whether the fit begins with clusterings of the documents, `learned` whether the
+    weights of the views are learned.
     """
     shown = "; ".join(_describe(view) for view in facts.views[:MOST_NAMED])
     more = "" if len(facts.views) <= MOST_NAMED else "; and others"
@@ -33,8 +34,13 @@ def about_data(facts: Facts, clustered: bool) -> Iterator[str]:
     for one, other, likeness in facts.copies[:MOST_NAMED]:
         yield (
             f"Views {quoted(one)} and {quoted(other)} may be copies of one source: the same "
-            f"documents are alike in both (correlation of the similarities {likeness:.2f}). They "
-            "confirm each other and can outvote a third view; if they are copies, leave one out."
+            f"documents are alike in both (correlation of the similarities {likeness:.2f}). "
+            + (
+                "They share the weight of one view, so that they do not outvote the others."
+                if learned
+                else "With the weights that you gave they can outvote the others: if they are "
+                "copies, leave one out."
+            )
         )
 
 

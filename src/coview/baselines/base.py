@@ -1,21 +1,30 @@
 """Base classes of the baselines: their input, checks, `fit` and `predict`."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from coview.params import check_int, seed_of
-from coview.views.checks import check_labels, check_not_all_empty
+from coview.params import check_int, check_view_name, plain_numbers, seed_of
+from coview.pickling import VersionedPickleMixin
+from coview.views.checks import check_not_all_empty
 from coview.views.container import Views
+from coview.views.labels import (
+    as_names,
+    by_name,
+    check_labels,
+    is_unlabeled,
+    labeled_accuracy,
+    mark_unknown,
+)
 from coview.views.vocabulary import known_views
 from coview.wording import listing, plural
 
 
-class ViewsEstimator(BaseEstimator):
+class ViewsEstimator(VersionedPickleMixin, BaseEstimator):
     """Base of all baselines: input, and fitted attributes that all of them have.
 
     Views are used in the order of their names, so the order in which they are given does not
@@ -83,9 +92,10 @@ class Clusterer(ClusterMixin, ViewsEstimator):
         -------
         self
         """
+        check_view_name(getattr(self, "view", None))
         self._check_parameters()
         views, seed = self._training_views(X), seed_of(self.random_state)
-        with threadpool_limits(1):
+        with threadpool_limits(1), plain_numbers(self):
             found = self._fit(views, np.random.default_rng(seed))
         return self._keep(views, found, seed)
 
@@ -135,21 +145,23 @@ class Classifier(ClassifierMixin, ViewsEstimator):
         ----------
         X : Views, dict of matrices, list of matrices, or one matrix
         y : array-like of shape (documents,)
-            Integers with -1 for unlabeled, or texts with None for unlabeled.
+            Integers or texts; -1, None, NaN and empty texts mean unlabeled. Numbers that are the
+            labels of X become the names of the classes, where X are views that know them.
 
         Returns
         -------
         self
         """
+        check_view_name(getattr(self, "view", None))
         self._check_parameters()
         views = self._training_views(X)
-        classes, codes = class_codes(y, views.n_docs)
+        classes, codes = class_codes(y, views.n_docs, views)
         seed = seed_of(self.random_state)
-        with threadpool_limits(1):
+        with threadpool_limits(1), plain_numbers(self):
             found = self._fit(views, codes, np.random.default_rng(seed))
         self._keep(views, {**found, "classes_": classes}, seed)
         guess = self._proba(views).argmax(axis=1)
-        self.labels_ = classes[np.where(codes >= 0, codes, guess)]
+        self.labels_ = as_names(classes[np.where(codes >= 0, codes, guess)])
         return self
 
     def _fit(self, views: Views, codes: np.ndarray, rng: np.random.Generator) -> dict[str, Any]:
@@ -178,23 +190,35 @@ class Classifier(ClassifierMixin, ViewsEstimator):
         with threadpool_limits(1):
             return self._proba(views)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, unknown: Literal["mark", "guess"] = "mark") -> np.ndarray:
         """Return the class of each document.
 
         Parameters
         ----------
         X : as in `predict_proba`
+        unknown : {"mark", "guess"}, default="mark"
+            What to say of documents without a single count: "mark" gives -1 (an empty text if the
+            classes are texts) with a warning, "guess" the class that is the most likely then.
 
         Returns
         -------
         ndarray of shape (documents,)
         """
-        proba = self.predict_proba(X)
-        return self.classes_[proba.argmax(axis=1)]
+        views = self._known_views(X)
+        labels = as_names(self.classes_[self.predict_proba(views).argmax(axis=1)])
+        nothing = np.sum([np.diff(m.indptr) for m in views.matrices.values()], axis=0) == 0
+        return mark_unknown(labels, nothing, unknown, "class")
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on the labeled documents; see `TopicClassifier.score`."""
+        check_is_fitted(self)
+        return labeled_accuracy(self, X, y, sample_weight)
 
 
-def class_codes(y: Any, n_docs: int) -> tuple[np.ndarray, np.ndarray]:
+def class_codes(y: Any, n_docs: int, X: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Return the classes, and the number of each document's class, -1 if unlabeled.
+
+    The classes are names where X are views that know those of the numbers in y.
 
     Examples
     --------
@@ -204,11 +228,12 @@ def class_codes(y: Any, n_docs: int) -> tuple[np.ndarray, np.ndarray]:
     if y is None:
         raise ValueError("A classifier needs y: the class of each document, -1 where unknown.")
     labels = check_labels(y, n_docs)
-    known = np.array([label is not None and label != -1 for label in labels.tolist()], bool)
+    known = ~is_unlabeled(labels)
     if not known.any():
         raise ValueError("No document is labeled: give the class of at least one in y.")
     codes = np.full(n_docs, -1)
-    classes, codes[known] = np.unique(np.array(labels[known].tolist()), return_inverse=True)
+    named = by_name(np.array(labels[known].tolist()), np.flatnonzero(known), X)
+    classes, codes[known] = np.unique(named, return_inverse=True)
     return classes, codes
 
 

@@ -25,7 +25,7 @@ from sklearn.base import clone
 from coview.baselines.base import InductiveClusterer, class_codes, require_documents
 from coview.em.features import Features
 from coview.metrics import adjusted_rand, clustering_accuracy
-from coview.params import check_choice
+from coview.params import check_choice, check_estimator
 from coview.views.checks import check_known
 from coview.views.container import Views
 from coview.views.density import has_negatives
@@ -66,7 +66,7 @@ class OneView(InductiveClusterer):
         self.view = view
 
     def _check_parameters(self) -> None:
-        """Leave it to the estimator, which checks its own parameters."""
+        check_estimator("estimator", self.estimator)  # it checks its own parameters
 
     def _fit(self, views: Views, rng: np.random.Generator) -> dict[str, Any]:
         own, has = self._own(views)
@@ -130,7 +130,7 @@ class Concatenated(InductiveClusterer):
         self.estimator = estimator
 
     def _check_parameters(self) -> None:
-        """Leave it to the estimator, which checks its own parameters."""
+        check_estimator("estimator", self.estimator)  # it checks its own parameters
 
     def _fit(self, views: Views, rng: np.random.Generator) -> dict[str, Any]:
         model = clone(self.estimator).fit(views.concat())
@@ -202,6 +202,7 @@ class BestView(InductiveClusterer):
         self.criterion = criterion
 
     def _check_parameters(self) -> None:
+        check_estimator("estimator", self.estimator)  # it checks its own parameters
         check_choice("oracle", self.oracle, [True, False])
         check_choice("criterion", self.criterion, ["auto", "silhouette", "agreement"])
 

@@ -4,6 +4,7 @@ Exit codes: 0 success; 1 a problem with the data, a file or an optional package;
 130 interrupted with Ctrl-C.
 """
 
+import os
 import sys
 import warnings
 from typing import TextIO
@@ -17,10 +18,12 @@ from coview.cli.data import data_app
 from coview.cli.demo import demo
 from coview.cli.fit import fit
 from coview.cli.inspect import convert, info, topics
-from coview.cli.options import UsageError
+from coview.cli.options import ARGUMENTS, UsageError, in_options
 from coview.cli.output import note
 from coview.cli.search import search
 from coview.cli.suggest import suggest
+from coview.compiling import tell_when_compiling
+from coview.wording import words_for_options
 
 # raised for bad input, bad files and missing packages; anything else is a bug in coview
 EXPECTED_ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError, KeyError)
@@ -67,13 +70,23 @@ def _root(
 
 def main() -> None:
     """Run the `coview` command with the arguments of the process."""
+    try:
+        _run()
+    finally:
+        _flush_results()
+
+
+def _run() -> None:
     arguments = sys.argv[1:]
     debug = "--debug" in arguments
     if debug:  # it is often appended to the command that failed
         arguments = ["--debug", *(a for a in arguments if a != "--debug")]
     warnings.showwarning = _show_warning
+    if not {"--quiet", "-q"} & set(arguments):
+        tell_when_compiling(note)
     try:
-        app(args=arguments, prog_name="coview", standalone_mode=True)
+        with words_for_options(ARGUMENTS):
+            app(args=arguments, prog_name="coview", standalone_mode=True)
     except KeyboardInterrupt:
         if debug:
             raise
@@ -86,6 +99,18 @@ def main() -> None:
         sys.exit(2 if isinstance(error, UsageError) else 1)
 
 
+def _flush_results() -> None:
+    """Write what was printed; where that is impossible, such as on a full disk, say so."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # nothing else can be written there, also not by Python when it ends
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        if not isinstance(error, BrokenPipeError):  # somebody has read enough
+            note(f"Error: {_error_message(error)}")
+            sys.exit(1)
+
+
 def _show_warning(
     message: Warning | str,
     category: type[Warning],
@@ -95,20 +120,16 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Print a warning without its place in the code."""
-    note(f"Warning: {_printable(str(message))}")
+    note(f"Warning: {message}")
 
 
 def _error_message(error: Exception) -> str:
     text = str(error) or type(error).__name__
     if isinstance(error, KeyError):  # its str() is quoted
         text = str(error.args[0]) if error.args else text
+    if isinstance(error, OSError) and error.strerror and error.filename is None:
+        # of files coview says more (`coview.outputs`)
+        text = f"standard output, or a cache of compiled code, could not be used: {error.strerror}."
     known = isinstance(error, EXPECTED_ERRORS)
     advice = "" if known else " (a bug in coview: run again with --debug and report it)"
-    return f"{_printable(text)}{advice}"
-
-
-def _printable(text: str) -> str:
-    """Escape control characters, which names from the data may contain; keep line breaks."""
-    from coview.wording import printable
-
-    return "\n".join(printable(line, width=10_000) for line in text.split("\n"))
+    return f"{in_options(text)}{advice}"

@@ -11,10 +11,9 @@ from coview.cli import options
 from coview.cli.inputs import (
     NEW_DOCUMENT_OPTIONS,
     DataSource,
-    check_not_input,
     data_options,
 )
-from coview.cli.output import note, print_json, show_or_write
+from coview.cli.output import check_output, check_table_output, note, print_json, show_or_write
 from coview.models import topic_model
 
 if TYPE_CHECKING:
@@ -46,18 +45,14 @@ def predict(
     """
     from coview.report import topic_names
 
-    check_not_input(output, model, *source.files)
+    check_table_output(output, model, *source.files)
     fitted, ids, mixtures, labels, known = _applied(model, source)
     what = "class" if _is_classifier(fitted) else "topic"
     rows: list[list[Any]] = [
         [name, _as_python(label), float(shares.max())] if told else [name, None, None]
         for name, label, shares, told in zip(ids, labels, mixtures, known, strict=True)
     ]
-    if not known.all():
-        note(
-            f"{int((~known).sum()):,} of {len(ids):,} documents have no feature that the model "
-            f"knows: their {what} is left empty."
-        )
+    _tell_unknown(known, f"their {what} is left empty")
     columns = ["document", what, "probability"]
     names = [None] if _is_classifier(fitted) else topic_names(fitted)
     if any(names):
@@ -81,15 +76,28 @@ def transform(
 
     Example: coview transform news.coview new.csv --id id -o mixtures.parquet
     """
-    check_not_input(output, model, *source.files)
     if output is not None and output.suffix.lower() == ".h5mu":
+        check_output(output, model, *source.files)
         _write_mudata(model, source, output)
         return
-    fitted, ids, mixtures, *_ = _applied(model, source)
-    names = fitted.classes_ if _is_classifier(fitted) else range(mixtures.shape[1])
+    from coview.topic_terms import topic_columns
+
+    check_table_output(output, model, *source.files)
+    fitted, ids, mixtures, _, known = _applied(model, source)
+    _tell_unknown(known, "their mixture is uniform")
+    names = fitted.classes_ if _is_classifier(fitted) else topic_columns(mixtures.shape[1])
     columns = ["document", *map(str, names)]
     rows = [[name, *map(float, shares)] for name, shares in zip(ids, mixtures, strict=True)]
     show_or_write(columns, rows, as_json=json, output=output, raw=raw, max_shown=MAX_SHOWN)
+
+
+def _tell_unknown(known: np.ndarray, what: str) -> None:
+    """Tell how many documents the model knows nothing of, and what stands for them."""
+    if not known.all():
+        note(
+            f"{int((~known).sum()):,} of {len(known):,} documents have no feature that the model "
+            f"knows: {what}."
+        )
 
 
 def _applied(
@@ -138,7 +146,7 @@ def _write_mudata(path: Path, source: DataSource, output: Path) -> None:
     if not source.is_h5mu:
         raise ValueError("An .h5mu output is a copy of the input, which must be .h5mu as well.")
     fitted = load(path)
-    to_mudata(topic_model(fitted), source.data, output)
+    to_mudata(topic_model(fitted), source.data, output, layers=source.layers)
     note(f"Wrote {output}: obsm['X_coview'], obs['coview'], varm['coview_topics'].")
 
 
@@ -173,10 +181,15 @@ def evaluate(
     from coview.io import load
 
     source.check_label_options()
-    check_not_input(output, model, *source.files)
+    check_table_output(output, model, *source.files)
     fitted = load(model)
     views, truth = all_documents(source, topic_model(fitted))
     found = evaluate_model(fitted, views, truth, top=top)
+    if found.get("unlabeled"):
+        note(
+            f"{found['unlabeled']:,} of {found['documents']:,} documents are unlabeled: they are "
+            "left out of the comparison with classes."
+        )
     if json and output is None:
         print_json(found)
         return
@@ -210,17 +223,19 @@ def _stacked(chunks: list[Views]) -> Views:
 
 
 def _label_column(source: DataSource) -> np.ndarray:
-    """Read the class labels of a table; an empty cell is None."""
-    import numpy as np
-
+    """Read the class labels of a table; an unlabeled document has None."""
+    from coview.reading.columns import LabelColumn
     from coview.reading.tables import check_columns, open_table
+    from coview.views.labels import named_labels
 
     assert source.data is not None
     assert source.label is not None
     table = open_table(source.data, encoding=source.encoding, delimiter=source.delimiter)
     check_columns([source.label], table)
-    cells = [row[0] for _, row in table.rows([source.label])]
-    return np.array([None if c in (None, "") else str(c) for c in cells], dtype=object)
+    column = LabelColumn()
+    for _, (cell,) in table.rows([source.label]):
+        column.add(cell)
+    return named_labels(*column.finish())
 
 
 def _measure_rows(found: Mapping[str, Any]) -> list[list[Any]]:

@@ -10,13 +10,23 @@ from typing import TYPE_CHECKING, Annotated, TypeGuard
 import typer
 
 from coview.cli import options
+from coview.cli.compare_output import (
+    TableFormat,
+    check_plot,
+    draw_plot,
+    failures,
+    heading,
+    plot_axis,
+    table_metrics,
+    tables,
+)
 from coview.cli.fit import sigterm_as_interrupt
-from coview.cli.inputs import ALL_DATA_OPTIONS, DataSource, check_not_input, data_options
+from coview.cli.inputs import ALL_DATA_OPTIONS, DataSource, data_options
 from coview.cli.options import UsageError, refuse_options
-from coview.cli.output import note, print_json
+from coview.cli.output import check_output, note, print_json
 from coview.cli.topics import compare_topics, parse_numbers
 from coview.models import MODEL_NAMES, ONE_VIEW
-from coview.wording import plural
+from coview.wording import plural, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,15 +39,8 @@ _RUN = options.RUN_PANEL
 
 
 Task = StrEnum("Task", ["cluster", "classify", "retrieve"])
-TableFormat = StrEnum("TableFormat", ["text", "md", "latex"])
 Sampling = StrEnum("Sampling", ["uniform", "stratified"])
 
-# the `task` of baselines that can do each task; topic models can do all of them
-_BASELINE_TASK = {
-    Task.cluster: "clustering",
-    Task.classify: "classification",
-    Task.retrieve: "retrieval",
-}
 _DEFAULT_MODELS = {
     Task.cluster: "link,mvplsa,kmeans,spectral",
     Task.classify: "link,mvplsa,nb-ensemble,cotraining",
@@ -45,12 +48,10 @@ _DEFAULT_MODELS = {
 }
 # options that may be combined with a plan file, which fixes everything else
 _ALLOWED_WITH_PLAN = (
-    *("data", "output", "metric", "table", "plot"),
+    *("data", "output", "metric", "table", "plot", "example_plan"),
     *("jobs", "resume", "fresh", "quiet", "json"),
 )
 _CLASSIFY_ONLY = ("rates", "sampling")
-_TOPICS = "n_components"
-_PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 @data_options(*ALL_DATA_OPTIONS)
@@ -129,6 +130,15 @@ def compare(
             rich_help_panel=_WHAT,
         ),
     ] = None,
+    example_plan: Annotated[
+        bool,
+        typer.Option(
+            "--example-plan",
+            help="Print a plan that runs, with all its keys explained (with -o: write it there), "
+            "and do nothing else.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = False,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -160,38 +170,46 @@ def compare(
 
       coview compare pages/ --task classify --rates 0.03,0.05 --models link,nb,cotraining
 
+      coview compare --example-plan -o experiment.toml
+
       coview compare experiment.toml -o r.csv --resume
     """
+    if example_plan:
+        _write_example(context, output)
+        return
     _check_options(context, source.data, task)
     numbers = _parse_topics(topics, task)
     source.check_label_options()
-    check_not_input(output, *source.files)
-    check_not_input(plot, *source.files, output)
+    check_output(output, *source.files)
+    check_output(plot, *source.files, output)
     metrics = metric or []
     views: dict[str, Views] = {}
+    if plot is not None:
+        varies = _is_plan(source.data) or task is Task.classify or len(numbers) > 1
+        check_plot(plot, varies)
     if _is_plan(source.data):
         plan = _read_plan(source.data, metrics)
     else:
         plan, views = _make_plan(source, models, task, numbers, seeds, rates, sampling, metrics)
-    axis = None if plot is None else _plot_axis(plan, plot)
+    axis = None if plot is None else plot_axis(plan)
     results = _run(plan, views, output, jobs, resume, fresh, quiet)
     if len(results.failures) == len(results.runs):
         raise ValueError(f"Every run failed. The first error: {results.runs[0].error}")
-    notes = _failures(results)
+    notes = failures(results)
     if output is not None:
         results.to_csv(output)
         notes.append(f"Wrote {plural(len(results), 'run')} to {output}.")
     if plot is not None and axis is not None:
-        _draw(results, axis, _table_metrics(results, plan, metrics)[0], plot)
+        draw_plot(results, axis, table_metrics(results, plan, metrics)[0], plot)
         notes.append(f"Wrote the plot to {plot}.")
     for line in [] if quiet else notes:
         note(line)
     if json:
         print_json([vars(run) for run in results.runs])
     else:
-        print("\n".join(_tables(results, plan, metrics, table)), end="")
+        print("\n".join(tables(results, plan, metrics, table)), end="")
         if unlabeled := [v for v in views.values() if v.labels is None and len(numbers) > 1]:
-            print("\n" + _heading("Numbers of topics, without labels", table), end="")
+            print("\n" + heading("Numbers of topics, without labels", table), end="")
             print(compare_topics(unlabeled[0], numbers, 0, jobs, quiet).to_text())
 
 
@@ -216,22 +234,36 @@ def _is_plan(data: Path | None) -> TypeGuard[Path]:
     return data is not None and data.suffix.lower() == ".toml"
 
 
-def _failures(results: Results) -> list[str]:
-    """Return the first error of each model that failed; tables have no room for it."""
-    first = {(run.dataset, run.label): run.error for run in reversed(results.failures)}
-    return [f"{label} failed on {data}: {error}" for (data, label), error in first.items()]
-
-
 # -- the plan --------------------------------------------------------------------------------------
 
 
 def _read_plan(path: Path, metrics: Sequence[str]) -> Plan:
-    from coview.compare import read_plan
+    from coview.compare import check_plan, read_plan
     from coview.compare.metric_info import check_task_metrics
 
     plan = read_plan(path)
     check_task_metrics(metrics, plan.task)
+    check_plan(plan)
     return plan
+
+
+def _write_example(context: typer.Context, output: Path | None) -> None:
+    from coview.compare.example_plan import EXAMPLE_PLAN
+    from coview.store import replacing
+
+    others = [name for name in context.params if name not in ("output", "example_plan", "quiet")]
+    refuse_options(context, others, "--example-plan does nothing else")
+    if output is None:
+        print(EXAMPLE_PLAN, end="")
+        return
+    if not _is_plan(output):
+        raise UsageError(f"A plan is a .toml file: -o {output.stem}.toml.")
+    if output.exists():
+        raise UsageError(f"{output} is there already: write to another file.")
+    check_output(output)
+    with replacing(output) as beside:
+        beside.write_text(EXAMPLE_PLAN, encoding="utf-8")
+    note(f"Wrote {output}. Run it with: coview compare {output} -o results.csv")
 
 
 def _make_plan(
@@ -269,17 +301,17 @@ def _make_plan(
 def _model_names(models: str, task: Task) -> list[str]:
     """Split the names of --models, and check that they are known and suit the task."""
     from coview.baselines import BASELINES
+    from coview.compare.check import known_models, suited_models
 
     names = [name.strip() for name in models.split(",") if name.strip()]
-    unknown = [name for name in names if name not in MODEL_NAMES and name not in BASELINES]
+    unknown = [name for name in names if name not in known_models()]
     if unknown or not names:
+        close = suggestion(unknown[0], known_models()) if unknown else ""
         raise UsageError(
-            f"--models does not know {', '.join(unknown) or 'any name'}. Models: "
+            f"--models does not know {', '.join(unknown) or 'any name'}.{close} Models: "
             f"{', '.join(MODEL_NAMES)}. Baselines: {', '.join(BASELINES)}."
         )
-    # a model of one view concatenates them, and cannot search one with another
-    suited = [name for name in MODEL_NAMES if task is not Task.retrieve or name not in ONE_VIEW]
-    suited += [name for name, made in BASELINES.items() if made.task == _BASELINE_TASK[task]]
+    suited = suited_models(task.value)
     unsuited = [name for name in names if name not in suited]
     if unsuited:
         raise UsageError(
@@ -328,7 +360,7 @@ def _run(
     from coview.compare import run
     from coview.compare.runner import finished_cells
 
-    journal = _journal(output, resume, fresh)
+    journal = _journal(output, resume, fresh, quiet)
     show = not quiet and sys.stderr.isatty()
     with sigterm_as_interrupt():
         try:
@@ -343,7 +375,7 @@ def _run(
             raise
 
 
-def _journal(output: Path | None, resume: bool, fresh: bool) -> Path | None:
+def _journal(output: Path | None, resume: bool, fresh: bool, quiet: bool) -> Path | None:
     """Return the file of finished runs, or None without an output."""
     if output is None:
         if resume or fresh:
@@ -359,92 +391,6 @@ def _journal(output: Path | None, resume: bool, fresh: bool) -> Path | None:
             f"{journal} holds runs of an earlier comparison. Continue it with --resume, or discard "
             "it with --fresh."
         )
+    elif resume and not journal.exists() and not quiet:
+        note(f"There are no finished runs in {journal}: starting from the beginning.")
     return journal
-
-
-# -- tables ----------------------------------------------------------------------------------------
-
-
-def _tables(results: Results, plan: Plan, wanted: Sequence[str], format: TableFormat) -> list[str]:
-    """Return one table per metric; for clustering, one with a column per data set."""
-    from coview.compare.metric_info import metric_info
-
-    rows, columns = {
-        "cluster": ("model", "dataset"),
-        "classify": ("model", "rate"),
-        "retrieve": ("part", "model"),
-    }[plan.task]
-    if plan.task == "cluster" and len(plan.datasets) == 1 and _varied_parameters(plan) == [_TOPICS]:
-        columns = _TOPICS
-    groups: list[tuple[str, ...]] = (
-        [results.datasets] if plan.task == "cluster" else [(d,) for d in results.datasets]
-    )
-    form = "markdown" if format is TableFormat.md else format.value
-    found = []
-    for datasets in groups:
-        chosen = results.where(dataset=list(datasets))
-        for metric in _table_metrics(results, plan, wanted):
-            by = ", by the number of topics" if columns == _TOPICS else ""
-            title = f"{', '.join(datasets)}: {metric_info(metric).title}{by}"
-            made = chosen.table(metric, rows=rows, columns=columns, format=form)
-            found.append(_heading(title, format) + made)
-    return found
-
-
-def _table_metrics(results: Results, plan: Plan, wanted: Sequence[str]) -> list[str]:
-    """Return the metrics to show: of the options, of the plan, or the usual ones of the task."""
-    if wanted or plan.metrics:
-        return list(wanted or plan.metrics)
-    if plan.task == "retrieve":
-        return ["map_standard"]
-    if "accuracy" not in results.measured():  # the data have no labels
-        return ["coherence", "seconds"]
-    return ["accuracy", "nmi_max"] if plan.task == "cluster" else ["accuracy"]
-
-
-def _heading(title: str, format: TableFormat) -> str:
-    headings = {TableFormat.md: f"### {title}\n\n", TableFormat.latex: f"% {title}\n"}
-    return headings.get(format, f"{title}\n\n")
-
-
-# -- plot ------------------------------------------------------------------------------------------
-
-
-def _plot_axis(plan: Plan, path: Path) -> str:
-    """Return what to plot along: the rate of labels, or the one parameter that the plan varies.
-
-    Runs before the comparison, so that a plot that cannot be drawn is refused in time.
-    """
-    from coview.extras import need
-
-    need("matplotlib", "plot")
-    if path.suffix.lower() not in _PLOT_SUFFIXES:
-        raise UsageError(f"--plot writes {', '.join(_PLOT_SUFFIXES)} files; got {path.name}.")
-    if len(plan.datasets) > 1:
-        raise UsageError(f"--plot takes one data set; the plan has {len(plan.datasets)}.")
-    axes = ["rate"] if plan.task == "classify" else _varied_parameters(plan)
-    if len(axes) != 1:
-        found = f"this one varies {', '.join(axes)}" if axes else "here nothing varies"
-        raise UsageError(
-            "--plot needs fractions of labels (--task classify) or a plan that varies one "
-            f"parameter; {found}."
-        )
-    return axes[0]
-
-
-def _varied_parameters(plan: Plan) -> list[str]:
-    """Return the parameters with several values in the grid of some model."""
-    found = [name for entry in plan.models for name, v in entry.grid.items() if len(v) > 1]
-    return list(dict.fromkeys(found))
-
-
-def _draw(results: Results, axis: str, metric: str, path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")  # a command has no window
-    from coview.plot import LabelShareDisplay, SensitivityDisplay
-
-    if axis == "rate":
-        LabelShareDisplay.from_results(results, metric=metric).save(path)
-    else:
-        SensitivityDisplay.from_results(results, x=axis, metric=metric).save(path)

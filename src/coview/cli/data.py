@@ -1,11 +1,12 @@
 """`coview data`: list the papers' data sets, and show what one is and how to get it."""
 
-import json
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+
+from coview.escaping import for_json, for_terminal
 
 if TYPE_CHECKING:
     from coview.datasets.registry import Dataset
@@ -48,7 +49,7 @@ def list_datasets(as_json: Json = False) -> None:
         for data in DATASETS.values()
     ]
     _print_table(("name", "documents", "classes", "views", "here", "what it is"), rows)
-    typer.echo(f"Looked for in {data_home()}. More about one: coview data info NAME")
+    typer.echo(f"Looked for in {for_terminal(data_home())}. More about one: coview data info NAME")
 
 
 @data_app.command()
@@ -117,15 +118,15 @@ def _print_table(
         # Only the last column may wrap: the others are names and numbers.
         table.add_column(column, no_wrap=number < len(columns) - 1, overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(for_terminal(cell)) for cell in row))
     # A pipe has no width: use that of a wide screen.
     Console(width=None if sys.stdout.isatty() else 120, highlight=False).print(table)
 
 
 def _print_json(value: Any) -> None:
-    typer.echo(json.dumps(value, indent=1, ensure_ascii=False))
+    typer.echo(for_json(value, indent=1))
 
 
 def _fail(message: str, code: int = 1) -> NoReturn:
-    typer.echo(f"Error: {message}", err=True)
+    typer.echo(f"Error: {for_terminal(message)}", err=True)
     raise typer.Exit(code)

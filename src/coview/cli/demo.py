@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from coview.cli.output import check_output
 from coview.models import MODEL_NAMES, ONE_VIEW
 
 DemoModel = StrEnum("DemoModel", [(n, n) for n in MODEL_NAMES if n not in ONE_VIEW])  # type: ignore[misc]
@@ -27,4 +28,5 @@ def demo(
     """
     from coview.demo import run_demo
 
+    check_output(save)
     run_demo(model.value, seed, save=save)

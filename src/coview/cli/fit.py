@@ -17,7 +17,6 @@ from coview.cli import options
 from coview.cli.inputs import (
     ALL_DATA_OPTIONS,
     DataSource,
-    check_not_input,
     data_options,
 )
 from coview.cli.model import (
@@ -32,7 +31,7 @@ from coview.cli.model import (
     show_findings,
 )
 from coview.cli.options import UsageError, refuse_options
-from coview.cli.output import cell, note, print_json
+from coview.cli.output import cell, check_output, note, print_json
 from coview.cli.seeds import read_seeds
 from coview.cli.topics import choose_topics, parse_number_or_range
 from coview.models import MODEL_NAMES, topic_model
@@ -231,8 +230,9 @@ def fit(
     if model is None:
         refuse_parameters(context)
     wanted = None if topics is None else parse_number_or_range(topics)
-    _check_output(output)
-    check_not_input(output, *source.files, *([seeds] if seeds else []))
+    check_output(output, *source.files, seeds)
+    path = checkpoint or output.with_name(f"{output.name}.checkpoint")
+    state = _checkpoint(path, every, resume, fresh, quiet)
     if classify:
         refuse_options(context, ["topics"], "With --classify the topics are the classes")
     views = source.views()
@@ -243,8 +243,8 @@ def fit(
     params |= parse_parameters(parameter or [])
     if not quiet:
         note(describe_views(views))
-    path = checkpoint or output.with_name(f"{output.name}.checkpoint")
-    state = _open_checkpoint(path, every, resume, fresh)
+    if fresh:
+        state.delete()
     selection = None
     if isinstance(wanted, list):
         selection = choose_topics(views, wanted, seed, jobs, quiet)
@@ -265,14 +265,6 @@ def fit(
 # -- checks ----------------------------------------------------------------------------------------
 
 
-def _check_output(output: Path) -> None:
-    """Refuse an output that cannot be written, before hours of work rather than after."""
-    if output.is_dir():
-        raise UsageError(f"{output} is a folder: give the name of a file, -o {output}/news.coview.")
-    if not output.parent.is_dir():
-        raise UsageError(f"There is no folder {output.parent} to write {output.name} to.")
-
-
 def _parse_strength(text: str | None) -> float | str | None:
     """Return the number, or "auto"."""
     if text is None or text == "auto":
@@ -288,18 +280,23 @@ def _parse_strength(text: str | None) -> float | str | None:
 # -- the fit ---------------------------------------------------------------------------------------
 
 
-def _open_checkpoint(path: Path, every: int | None, resume: bool, fresh: bool) -> Checkpoint:
+def _checkpoint(
+    path: Path, every: int | None, resume: bool, fresh: bool, quiet: bool
+) -> Checkpoint:
     """Return the checkpoint; the state of an earlier fit needs --resume or --fresh."""
     from coview.em.checkpoint import Checkpoint
 
-    checkpoint = Checkpoint(path, every=every, resume=resume)
-    if fresh:
-        checkpoint.delete()
-    elif not resume and any(file.exists() for file in checkpoint.files):
+    checkpoint = Checkpoint(path, every=every, resume=resume and not fresh)
+    there = any(file.exists() for file in checkpoint.files)
+    if there and not resume and not fresh:
         raise UsageError(
             f"{path} holds the state of an earlier fit. Continue it with --resume, or discard it "
             "with --fresh."
         )
+    if resume and not there and not quiet:
+        note(f"There is no state of an earlier fit in {path}: starting from the beginning.")
+    for file in checkpoint.files:
+        check_output(file)
     return checkpoint
 
 
@@ -330,16 +327,10 @@ def _fit_and_save(
 
 
 def _targets(views: Views) -> np.ndarray:
-    """Return the class of each document, None if it has none."""
-    import numpy as np
-
-    if views.labels is None:
+    """Return the class of each document by name, None if it has none."""
+    if views.named_labels is None:
         raise UsageError("--classify needs class labels: give their column with --label.")
-    if views.label_names is None:
-        return views.labels
-    # label -1 is an unlabeled document and picks the last name
-    names = np.array([*views.label_names, None], dtype=object)
-    return names[views.labels]
+    return views.named_labels
 
 
 def _save(model: Any, output: Path) -> None:
@@ -393,12 +384,15 @@ def _report(
         "topics": model.doc_topic_.shape[1],
         "documents": len(model.doc_topic_),
         "views": list(model.view_names_),
+        "languages": {v: r.language for v, r in model.recipes_.items() if hasattr(r, "language")},
         "scaling": describe_scaling(model.scaling_),
         "iterations": int(model.n_iter_),
         "objective": float(model.objective_),
         "stability": topic_stability(model) if known else None,
         "file": str(output),
     }
+    if hasattr(fitted, "n_unlabeled_"):
+        summary["unlabeled"] = fitted.n_unlabeled_
     if hasattr(fitted, "why_"):
         summary["why"] = fitted.why_.as_data()
     path = getattr(model, "strength_path_", None)

@@ -37,6 +37,7 @@ class DataSource:
     label: options.Label = None
     ids: options.Ids = None
     labels: options.Labels = None
+    layer: options.Layers = None
     links: options.Links = None
     use: options.Use = None
     encoding: options.Encoding = "utf-8"
@@ -47,6 +48,10 @@ class DataSource:
     max_df: options.MaxDf = None
     max_features: options.MaxFeatures = None
     quiet: bool = False
+
+    def __post_init__(self) -> None:
+        if self.layer and not self.is_h5mu:
+            raise UsageError("--layer is for .h5mu files, whose modalities have layers.")
 
     @property
     def is_h5mu(self) -> bool:
@@ -63,6 +68,11 @@ class DataSource:
         """All files and folders that are read."""
         matrices = [Path(file) for file in parse_pairs(self.view, "--view").values()]
         return [self.data, self.labels, self.ids, self.links, *matrices]
+
+    @property
+    def layers(self) -> dict[str, str]:
+        """The layer of each modality that was asked for."""
+        return parse_pairs(self.layer, "--layer")
 
     def check_label_options(self) -> None:
         """Refuse --label and --labels where they would not be read."""
@@ -94,7 +104,7 @@ class DataSource:
         if path.is_dir():
             return self._from_folder(path)
         if self.is_h5mu:
-            return Views.from_mudata(path, label=self.label)
+            return Views.from_mudata(path, layers=self.layers, label=self.label)
         return self._from_table(path)
 
     def _path(self) -> Path:
@@ -156,12 +166,16 @@ class DataSource:
 
     def _text_options(self) -> dict[str, Any]:
         return {
-            "languages": parse_pairs(self.language, "--language") or "auto",
+            "languages": self._languages() or "auto",
             "stop_words": "auto" if self.stop_words else None,
             "min_df": self.min_df,
             "max_df": self.max_df,
             "max_features": self.max_features,
         }
+
+    def _languages(self) -> dict[str, str | None]:
+        given = parse_pairs(self.language, "--language")
+        return {view: None if name == "none" else name for view, name in given.items()}
 
     def _with_links(self, views: Views) -> Views:
         """Add a view of the documents that each document links to."""
@@ -242,7 +256,9 @@ class DataSource:
 # -- the options of a command ----------------------------------------------------------------------
 
 ALL_DATA_OPTIONS = tuple(field.name for field in fields(DataSource) if field.name != "quiet")
-NEW_DOCUMENT_OPTIONS = ("data", "view", "text", "tokens", "image", "encoding", "delimiter")
+NEW_DOCUMENT_OPTIONS = (
+    *("data", "view", "text", "tokens", "image", "layer", "encoding", "delimiter"),
+)
 
 
 def data_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -10,8 +10,17 @@ import typer
 from coview.cli import options
 from coview.cli.inputs import ALL_DATA_OPTIONS, DataSource, data_options
 from coview.cli.options import UsageError
-from coview.cli.output import cell, console, note, print_json, show_or_write, table
+from coview.cli.output import (
+    cell,
+    check_table_output,
+    console,
+    note,
+    print_json,
+    show_or_write,
+    table,
+)
 from coview.models import topic_model
+from coview.outputs import check_output_folder
 from coview.views.repr import describe as describe_views
 
 _TOPIC_FIELDS = ("topic", "name", "documents", "stability")
@@ -43,10 +52,11 @@ def topics(
 
     Example: coview topics news.coview --terms 6 --top 10
     """
-    from coview.io import load
+    from coview.inspection import read_for_display
     from coview.report import summarize_topics
 
-    fitted = load(model)
+    check_table_output(output, model)
+    fitted = read_for_display(model)
     found = summarize_topics(fitted, terms, views=view, relevance=relevance)[:top]
     if json:
         print_json(found)
@@ -70,7 +80,7 @@ def info(
 
     Example: coview info news.coview
     """
-    found = _folder_info(file) if file.is_dir() else _file_info(file)
+    found = _folder_info(file) if file.is_dir() else _file_info(_checkpoint_file(file))
     if json:
         print_json(found)
         return
@@ -117,15 +127,35 @@ def _file_info(path: Path) -> dict[str, Any]:
         "library_version": sealed["library_version"],
         "bytes": path.stat().st_size,
     }
-    return head | _model_info(path) if sealed["kind"] == "model" else head
+    more = {"model": _model_info, "checkpoint": _checkpoint_info}.get(sealed["kind"])
+    return head | more(path) if more else head
+
+
+def _checkpoint_file(path: Path) -> Path:
+    """Return the newest file of a checkpoint, if the path is what they have in common."""
+    if path.exists():
+        return path
+    from coview.em.checkpoint import Checkpoint
+
+    there = [file for file in Checkpoint(path).files if file.exists()]
+    return max(there, key=lambda file: file.stat().st_mtime, default=path)
+
+
+def _checkpoint_info(path: Path) -> dict[str, Any]:
+    from coview.em.checkpoint import describe_file
+
+    found = describe_file(path)
+    named = {**found, "restarts_done": f"{found['restarts_done']} finished"}
+    titles = {"restarts_done": "restarts", "iterations": "iteration"}
+    return {titles.get(name, name): v for name, v in named.items() if v is not None}
 
 
 def _model_info(path: Path) -> dict[str, Any]:
+    from coview.inspection import read_for_display
     from coview.io import info as saved_info
-    from coview.io import load
 
     found = saved_info(path)
-    inner = topic_model(load(path))
+    inner = topic_model(read_for_display(path))
     is_classifier = found["class"] != found["model"]
     return {
         "class": f"TopicClassifier of {found['model']}" if is_classifier else found["class"],
@@ -146,11 +176,17 @@ def _model_info(path: Path) -> dict[str, Any]:
 def _origin(model: Any, view: str) -> str:
     """Return what a view was made from."""
     recipe = model.recipes_[view]
-    return "from matrices" if recipe is None else f"reads {recipe.kind} of {recipe.source!r}"
+    if recipe is None:
+        return "from matrices"
+    whose = getattr(recipe, "stop_words", None)
+    stop_words = "" if whose is None else f", stop words: {whose}"
+    return f"reads {recipe.kind} of {recipe.source!r}{stop_words}"
 
 
 def _scaling(model: Any, view: str) -> str:
     """Return how a view was scaled, if it was."""
+    if view not in model.scaling_:
+        return ""
     from coview.em.scaling import describe_scaling
 
     how = describe_scaling(model.scaling_)
@@ -186,6 +222,9 @@ def convert(
     """
     if output is None:
         raise UsageError("Give the folder to write to: -o FOLDER.")
+    if output.is_dir() and any(output.iterdir()) and not overwrite:
+        raise UsageError(f"{output} is not empty: give another folder, or --overwrite.")
+    check_output_folder(output)
     views = source.views()
     views.save(output, overwrite=overwrite)
     if not quiet:

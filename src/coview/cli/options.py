@@ -1,5 +1,6 @@
 """Options that several commands share, and what is wrong with the options given."""
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
@@ -90,6 +91,16 @@ Labels = Annotated[
         rich_help_panel=_DATA,
     ),
 ]
+Layers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--layer",
+        metavar="VIEW=LAYER",
+        help="Layer of a modality of an .h5mu file that holds its counts, or X. Default: X, or a "
+        "layer of counts if X is not whole numbers. Repeatable.",
+        rich_help_panel=_DATA,
+    ),
+]
 Links = Annotated[
     Path | None,
     typer.Option(
@@ -118,8 +129,8 @@ Languages = Annotated[
     typer.Option(
         "--language",
         metavar="VIEW=LANGUAGE",
-        help="Language of a view (en, de, ...), which selects its stop words. Default: the view's "
-        "name, if it is a language. Repeatable.",
+        help="Language of a view (en, de, ...; or none), which selects its stop words. Default: "
+        "found from its words and its name. Repeatable.",
         rich_help_panel=_TEXT,
     ),
 ]
@@ -185,9 +196,23 @@ Raw = Annotated[
     typer.Option(
         "--raw",
         help="In CSV, do not escape texts that begin with = + - @, which a spreadsheet may run as "
-        "formulas.",
+        "formulas, nor control codes.",
     ),
 ]
+
+# -- words -----------------------------------------------------------------------------------------
+
+# what messages call the arguments of Python; others are no options
+ARGUMENTS = {
+    **{name: f"--{name}" for name in ("text", "tokens", "image", "id", "label", "ids", "labels")},
+    **{name: f"--{name}" for name in ("encoding", "delimiter", "overwrite", "space", "metric")},
+    "languages": "--language",
+    "layers": "--layer",
+    "stop_words": "--keep-stop-words",
+    "min_df": "--min-df",
+    "max_df": "--max-df",
+    "max_features": "--max-features",
+}
 
 # -- checks ----------------------------------------------------------------------------------------
 
@@ -225,6 +250,25 @@ def _as_words(parameter: Any, value: Any) -> list[str]:
         return [(parameter.opts if value else parameter.secondary_opts)[0]]
     values = value if isinstance(value, list | tuple) else [value]
     return [word for given in values for word in (parameter.opts[0], str(given))]
+
+
+# arguments of Python that a message may advise, as options; None is written "none"
+_ARGUMENTS = {"layers": "--layer", "languages": "--language"}
+_ARGUMENT = re.compile(rf"\b({'|'.join(_ARGUMENTS)})=\{{'([^']*)': '?([^'}}]*)'?\}}")
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library with options of the command line in its advice.
+
+    >>> in_options("Say which: layers={'rna': 'counts'}, languages={'tags': None}.")
+    'Say which: --layer rna=counts, --language tags=none.'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        value = "none" if found[3] == "None" else found[3]
+        return f"{_ARGUMENTS[found[1]]} {found[2]}={value}"
+
+    return _ARGUMENT.sub(option, message)
 
 
 def parse_pairs(pairs: Sequence[str] | None, option: str) -> dict[str, str]:

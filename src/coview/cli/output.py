@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coview.cli.inputs import check_not_input
 from coview.cli.options import UsageError
+from coview.escaping import for_json, for_spreadsheet, for_terminal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,13 +23,13 @@ Row = Sequence[Any]
 
 
 def note(text: str) -> None:
-    """Print a message that is not a result to standard error."""
-    print(text, file=sys.stderr)
+    """Print a message that is not a result to standard error; whatever it quotes is escaped."""
+    print(for_terminal(text), file=sys.stderr)
 
 
 def print_json(value: Any) -> None:
     """Print a value as JSON to standard output."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    print(for_json(value, indent=2))
 
 
 def console() -> Console:
@@ -71,19 +73,40 @@ def cell(value: Any, width: int = 200) -> str:
 
 # -- files -----------------------------------------------------------------------------------------
 
-# prefixes that a spreadsheet takes for the beginning of a formula
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+def check_output(output: Path | None, *inputs: Path | None) -> None:
+    """Refuse an output that is an input or cannot be written, before the data are read."""
+    from coview.outputs import check_output as check_place
+
+    if output is None:
+        return
+    check_not_input(output, *inputs)
+    try:
+        check_place(output)
+    except (IsADirectoryError, FileNotFoundError) as error:
+        if error.errno is None:  # the name is wrong; with a number, the place is
+            raise UsageError(str(error)) from error
+        raise
 
 
-def escape_formula(value: Any) -> Any:
-    """Put an apostrophe before a text that a spreadsheet would run as a formula.
+def check_table_output(output: Path | None, *inputs: Path | None) -> None:
+    """Refuse, besides, a format that `write_rows` does not write."""
+    from coview.extras import need
 
-    >>> [escape_formula(v) for v in ("=1+1", "plain", -3.5)]
-    ["'=1+1", 'plain', -3.5]
-    """
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return "'" + value
-    return value
+    if output is None:
+        return
+    _check_suffix(output)
+    check_output(output, *inputs)
+    if output.suffix.lower() == ".parquet":
+        need("pyarrow", "parquet")
+
+
+def _check_suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in _WRITERS:
+        known = ", ".join(_WRITERS)
+        raise UsageError(f"The suffix of {path.name} must be one of {known}.")
+    return suffix
 
 
 def write_rows(
@@ -91,17 +114,14 @@ def write_rows(
 ) -> None:
     """Write rows in the format of the file's suffix: .csv, .tsv, .json, .jsonl or .parquet.
 
-    In CSV and TSV files texts that look like formulas are escaped unless `raw`.
+    In CSV and TSV files control codes and texts that look like formulas are escaped unless `raw`.
     """
     from coview.store import replacing
 
-    suffix = path.suffix.lower()
-    if suffix not in _WRITERS:
-        known = ", ".join(_WRITERS)
-        raise UsageError(f"The suffix of {path.name} must be one of {known}.")
+    suffix = _check_suffix(path)
     if suffix in (".csv", ".tsv") and not raw:
-        columns = [escape_formula(name) for name in columns]
-        rows = ([escape_formula(value) for value in row] for row in rows)
+        columns = [for_spreadsheet(name) for name in columns]
+        rows = ([for_spreadsheet(value) for value in row] for row in rows)
     with replacing(path) as beside:
         _WRITERS[suffix](columns, rows, beside)
 

@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coview.cli import options
-from coview.cli.inputs import CHUNK_ROWS, DataSource, check_not_input
+from coview.cli.inputs import CHUNK_ROWS, DataSource
 from coview.cli.options import UsageError
-from coview.cli.output import cell, console, print_json, show_or_write, table
+from coview.cli.output import (
+    cell,
+    check_output,
+    check_table_output,
+    console,
+    note,
+    print_json,
+    show_or_write,
+    table,
+)
 from coview.models import topic_model
 
 if TYPE_CHECKING:
@@ -23,8 +32,9 @@ MIN_SHARE = 0.01  # smallest contribution to a score that is worth naming
 
 
 class Metric(StrEnum):
-    """Similarities of topic mixtures."""
+    """How documents are compared."""
 
+    topics_and_words = "topics+words"
     correlation = "correlation"
     cosine = "cosine"
     hellinger = "hellinger"
@@ -48,7 +58,11 @@ def search(
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Number of results.")] = 10,
     metric: Annotated[
-        Metric | None, typer.Option(help="Similarity of topic mixtures. Default: hellinger.")
+        Metric | None,
+        typer.Option(
+            help="How documents are compared. Default: topics+words with --show or --among, which "
+            "have the words of the documents; else hellinger, by topics alone."
+        ),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show which topics and words made the match.")
@@ -62,7 +76,10 @@ def search(
     ] = None,
     show: Annotated[
         Path | None,
-        typer.Option(help="The table the model was fitted to: show the texts found."),
+        typer.Option(
+            help="The table the model was fitted to: show the texts found, and compare documents "
+            "by their words as well."
+        ),
     ] = None,
     id: options.Id = None,
     index: Annotated[
@@ -89,14 +106,21 @@ def search(
     """
     from coview.io import load
 
+    check_table_output(output, model, among, show, index)
+    if index is not None and not index.exists():
+        check_output(index, model, among, show)
     fitted = topic_model(load(model))
     _check_view(fitted, in_view, "--in")
     gallery = _read_gallery(fitted, among, in_view, id)
-    check_not_input(output, model, among, show, index)
-    engine = _make_index(fitted, in_view, gallery, metric, index, approximate)
     parsed = _parse_query(fitted, query, view, like)
-    results = engine.query(parsed, top=top, explain=explain)
     texts = _read_texts(fitted, among or show, in_view, id)
+    training = None
+    if among is None and metric in (None, Metric.topics_and_words):
+        training = _read_training(fitted, show, id)
+    engine = _make_index(fitted, in_view, (gallery, training), metric, index, approximate)
+    results = engine.query(parsed, top=top, explain=explain)
+    if metric is None and index is None:
+        _note_ties(results, engine)
     rows = [_row(hit, texts) for hit in results]
     columns = ["rank", "document", "score", *(["text"] if texts else [])]
     if explain and json:
@@ -136,31 +160,81 @@ def _read_gallery(
     return chunks[0].select(in_view) if in_view else chunks[0]
 
 
+def _read_training(model: Any, show: Path | None, id: str | None) -> Views | None:
+    """Return the documents the model was fitted to from the table of --show, in its order."""
+    if show is None or not any(model.recipes_.values()):
+        return None
+    from coview.cli.apply import all_documents
+
+    views, _ = all_documents(DataSource(show, id=id), model)
+    if model.doc_ids_ is None or views.ids is None:
+        return views
+    row_of = {name: row for row, name in enumerate(views.ids)}
+    if not all(name in row_of for name in model.doc_ids_):
+        return views
+    return views[[row_of[name] for name in model.doc_ids_]]
+
+
 def _make_index(
     model: Any,
     in_view: str | None,
-    gallery: Views | None,
+    documents: tuple[Views | None, Views | None],
     metric: Metric | None,
     index: Path | None,
     approximate: bool,
 ) -> SearchIndex:
-    """Load the index of --index, or make one (and save it there)."""
+    """Load the index of --index, or make one (and save it there).
+
+    `documents` are new ones to search (--among), and those the model was fitted to (--show).
+    """
     from coview.retrieval import SearchIndex
 
+    gallery, training = documents
     if index is not None and index.exists():
         found = SearchIndex.load(index, model)
         _check_index(found, index, in_view, gallery, metric)
         return found
-    made = SearchIndex(
-        model,
-        in_view=in_view,
-        views=gallery,
-        metric=str(metric or Metric.hellinger),
-        method="approximate" if approximate else "exact",
-    )
+    options: dict[str, Any] = {
+        "in_view": in_view,
+        "views": gallery,
+        "metric": None if metric is None else str(metric),
+        "method": "approximate" if approximate else "exact",
+    }
+    made = _index_with_training(model, training, options)
     if index is not None:
         made.save(index)
     return made
+
+
+def _index_with_training(
+    model: Any, training: Views | None, options: dict[str, Any]
+) -> SearchIndex:
+    """Make an index; by topics alone if the table of --show has other documents by now."""
+    from coview.retrieval import SearchIndex
+    from coview.retrieval.gallery import OtherDocuments
+
+    if options["metric"] == Metric.topics_and_words and options["views"] is training is None:
+        raise UsageError(
+            "--metric topics+words needs the words of the documents: give the table the model was "
+            "fitted to with --show, or other documents with --among."
+        )
+    try:
+        return SearchIndex(model, training_views=training, **options)
+    except OtherDocuments as error:
+        if options["metric"] is not None:
+            raise
+        note(f"Compared by topics alone: the table of --show has changed since the fit ({error})")
+        return SearchIndex(model, **options)
+
+
+def _note_ties(results: Any, index: SearchIndex) -> None:
+    """Say how to tell answers apart that have the same topics."""
+    scores = [round(float(hit.score), 4) for hit in results]
+    if index.metric != Metric.topics_and_words and scores and scores.count(scores[0]) > 1:
+        note(
+            f"The first {scores.count(scores[0])} answers have the same topics. With --show, the "
+            "table the model was fitted to, they are also compared by their words."
+        )
 
 
 def _check_index(

@@ -8,8 +8,8 @@ import typer
 
 from coview.cli import options
 from coview.cli.apply import all_documents
-from coview.cli.inputs import NEW_DOCUMENT_OPTIONS, DataSource, check_not_input, data_options
-from coview.cli.output import show_or_write
+from coview.cli.inputs import NEW_DOCUMENT_OPTIONS, DataSource, data_options
+from coview.cli.output import check_table_output, show_or_write
 from coview.models import topic_model
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def suggest(
     from coview.io import load
 
     source.check_label_options()
-    check_not_input(output, model, *source.files)
+    check_table_output(output, model, *source.files)
     fitted = load(model)
     views, in_column = all_documents(source, topic_model(fitted))
     found = suggest_labels(fitted, views, top, labels=_known_labels(views, in_column))

@@ -8,6 +8,8 @@
 What is where:
 
 * `plan`: `Plan`, `Data`, `Entry`, and the cells of a plan, one for each fit;
+* `check`: what is wrong with a plan, before it is run; `example_plan`: a plan with all its keys;
+* `own_data`: a user's own files as data sets;
 * `runner`: `run` the cells that are not finished yet, in parallel;
 * `cell_inputs`: what a cell starts from: views, preprocessing, estimator, labeled documents;
 * `tasks`: what is done in a cell: "cluster", "classify" or "retrieve";
@@ -26,6 +28,7 @@ _HOMES = {
     "Data": "plan",
     "Entry": "plan",
     "Plan": "plan",
+    "check_plan": "check",
     "read_plan": "file_formats",
     "write_plan": "file_formats",
     "run": "runner",
@@ -44,6 +47,7 @@ __all__ = [*_HOMES]
 if TYPE_CHECKING:
     from coview.compare.cell_inputs import draw_labeled as draw_labeled
     from coview.compare.cell_inputs import draw_test as draw_test
+    from coview.compare.check import check_plan as check_plan
     from coview.compare.evaluation import evaluate as evaluate
     from coview.compare.file_formats import read_plan as read_plan
     from coview.compare.file_formats import write_plan as write_plan

@@ -17,19 +17,25 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from coview.compare.own_data import (
+    built_in_loader,
+    is_own,
+    is_registered,
+    known_names,
+    load_own,
+)
 from coview.compare.plan import as_json
 from coview.models import MODEL_NAMES, model_class
 from coview.params import check_choice, check_real
 from coview.views.container import Views
 from coview.views.density import has_negatives
-from coview.views.folder import is_views_folder
-from coview.wording import listing, plural, quoted
+from coview.views.labels import is_unlabeled
+from coview.wording import listing, plural, quoted, suggestion
 
 CACHE_SIZE = 6  # data sets kept in memory in one process: each is used again with every seed
 
@@ -80,45 +86,24 @@ def _read(
 ) -> tuple[Views, Split]:
     if loader is not None:
         return _with_split(loader(**options))
-    if name in _built_in():
-        return _built_in()[name](**options), None
-    if name in _registered():
+    built_in = built_in_loader(name)
+    if built_in is not None:
+        return built_in(**options), None
+    if is_registered(name):
         from coview.datasets import load_dataset
 
         wanted: dict[str, Any] = {**options, "return_split": True} if split else dict(options)
         return _with_split(load_dataset(name, **wanted))
-    if Path(name).is_dir():
-        return load_folder(name, options), None
-    known = [*_built_in(), *_registered()]
+    if is_own(name):
+        return load_own(name, options), None
     raise FileNotFoundError(
-        f"There is no data set and no folder {quoted(name)}. Data sets: {', '.join(known)}."
+        f"There is no data set and no file or folder {quoted(name)}."
+        f"{suggestion(name, known_names())} Data sets: {', '.join(known_names())}."
     )
-
-
-def is_folder(name: str) -> bool:
-    """Return whether a name stands for a views folder of the user."""
-    return name not in _built_in() and name not in _registered() and is_views_folder(name)
-
-
-def load_folder(name: str, options: Mapping[str, Any]) -> Views:
-    """Load a views folder; the fingerprint among the options is only for the journal."""
-    return Views.load(name, **{n: v for n, v in options.items() if n != "sha256"})
 
 
 def _with_split(found: Any) -> tuple[Views, Split]:
     return found if isinstance(found, tuple) else (found, None)
-
-
-def _built_in() -> dict[str, Callable[..., Views]]:
-    from coview.datasets import load_digits_views, load_python_api, make_views
-
-    return {"digits": load_digits_views, "python-api": load_python_api, "make_views": make_views}
-
-
-def _registered() -> Mapping[str, Any]:
-    from coview.datasets.registry import DATASETS
-
-    return DATASETS
 
 
 def seen_views(entry: Mapping[str, Any], views: Views) -> Views:
@@ -350,8 +335,8 @@ def draw_test(n_docs: int, share: float, *, seed: int = 0) -> np.ndarray:
 
 
 def has_label(labels: Any) -> np.ndarray:
-    """Return which documents have a class, that is, neither -1 nor None."""
-    return np.array([label is not None and label != -1 for label in np.asarray(labels).tolist()])
+    """Return which documents have a class; see `coview.views.labels`."""
+    return ~is_unlabeled(labels)
 
 
 def _rows_by_class(labels: Any) -> list[np.ndarray]:

@@ -15,8 +15,8 @@ import numpy as np
 from coview import metrics
 from coview.compare.cell_inputs import has_label
 from coview.models import topic_model
-from coview.views.checks import check_labels
 from coview.views.container import Views
+from coview.views.labels import check_labels, named_labels
 from coview.wording import plural
 
 _CLUSTERING = {
@@ -38,15 +38,17 @@ def evaluate(model: Any, views: Views, labels: Any = None, *, top: int = 10) -> 
     views : Views
         Some or all of the views of the model.
     labels : array-like of shape (documents,), default=None
-        True classes; by default those of the views. -1 and None stand for documents without one.
+        True classes; by default those of the views. -1, None, NaN and empty texts stand for
+        documents without one, which are left out.
     top : int, default=10
         Number of words of each topic for coherence and diversity.
 
     Returns
     -------
     dict
-        ``documents``; ``classes`` (a classifier's accuracy and macro F1) and ``clusters`` (clusters
-        against classes), if there are labels; ``perplexity`` of words that were set aside;
+        ``documents``; ``unlabeled`` (how many have no class), ``classes`` (a classifier's accuracy
+        and macro F1) and ``clusters`` (clusters against classes), if there are labels;
+        ``perplexity`` of words that were set aside;
         ``agreement`` of each pair of views, each folded in on its own (one minus the mean
         Jensen-Shannon divergence); ``views``, with coherence and diversity of the topics in each.
 
@@ -57,43 +59,48 @@ def evaluate(model: Any, views: Views, labels: Any = None, *, top: int = 10) -> 
     >>> views = make_views(60, 3, {"text": 30, "image": 20}, random_state=0)
     >>> found = evaluate(LinkPLSA(3, random_state=0).fit(views), views)
     >>> sorted(found)
-    ['agreement', 'clusters', 'documents', 'perplexity', 'views']
+    ['agreement', 'clusters', 'documents', 'perplexity', 'unlabeled', 'views']
     >>> sorted(found["agreement"]), sorted(found["views"]["text"])
     (['text, image'], ['coherence', 'diversity'])
     """
     inner = topic_model(model)
-    truth = views.labels if labels is None else check_labels(labels, len(views))
+    truth = views.named_labels if labels is None else _true_classes(labels, views)
     names = [name for name in inner.view_names_ if name in views.names]
     known = views.select(*names).with_labels(None)
     return {
         "documents": len(views),
-        **_against_classes(model, inner, known, truth, views.label_names),
+        **_against_classes(model, inner, known, truth),
         "perplexity": inner.perplexity(known),
         **_agreement(inner, known),
         "views": {name: _view_quality(inner, known, name, top) for name in names},
     }
 
 
-def _against_classes(
-    model: Any, inner: Any, views: Views, truth: Any, label_names: Any
-) -> dict[str, dict[str, float]]:
+def _true_classes(labels: Any, views: Views) -> np.ndarray:
+    """Return labels that were given, by name where the views name the classes."""
+    names = views.label_names
+    found = check_labels(labels, len(views))
+    known = names is not None and found.dtype.kind in "iu" and found.max() < len(names)
+    return named_labels(found, names) if known else found
+
+
+def _against_classes(model: Any, inner: Any, views: Views, truth: Any) -> dict[str, Any]:
     if truth is None or not has_label(truth).any():
         return {}
-    clusters = clustering_metrics(truth, inner.predict(views))
+    unlabeled = {"unlabeled": int((~has_label(truth)).sum())}
+    clusters = clustering_metrics(truth, inner.predict(views, unknown="guess"))
     if not hasattr(model, "classes_"):
-        return {"clusters": clusters}
+        return {**unlabeled, "clusters": clusters}
     rows = np.flatnonzero(has_label(truth))
     # Compare by name: a file of labels and a model may number the classes differently.
-    predicted = np.array([str(label) for label in model.predict(views)])
-    classes = classification_metrics(_texts(truth, label_names)[rows], predicted[rows])
-    return {"classes": classes, "clusters": clusters}
+    predicted = _texts(model.predict(views, unknown="guess"))
+    classes = classification_metrics(_texts(truth)[rows], predicted[rows])
+    return {**unlabeled, "classes": classes, "clusters": clusters}
 
 
-def _texts(labels: Any, label_names: Any) -> np.ndarray:
+def _texts(labels: np.ndarray) -> np.ndarray:
     """Return the names of the classes."""
-    if label_names is None:
-        return np.array([str(label) for label in np.asarray(labels).tolist()])
-    return np.array([str(label_names[i]) if i >= 0 else "" for i in np.asarray(labels).tolist()])
+    return np.array([str(label) for label in labels.tolist()])
 
 
 def _agreement(model: Any, views: Views) -> dict[str, Mapping[str, float]]:

@@ -16,7 +16,8 @@
     grid = {strength = [5000, 15000]}
     none = ["scaling"]              # parameters that are None, for which TOML has no value
 
-Keys are those of `Plan`, `Data` and `Entry`. Data sets and models without parameters can be given
+Keys are those of `Plan`, `Data` and `Entry`, and explained in docs/plans.md; `coview compare
+--example-plan` writes a plan with all of them. Data sets and models without parameters can be given
 by name alone: ``models = ["link", "spectral"]``.
 
 A **journal** has one line of JSON for each finished cell, appended when it finishes. A line is
@@ -36,13 +37,15 @@ import math
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, asdict, fields
+from dataclasses import MISSING, asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 from coview.compare.metric_info import current_name
-from coview.compare.plan import Data, Entry, Plan, as_json
+from coview.compare.plan import Data, Entry, Plan, as_json, check_keys
 from coview.compare.results import Results, Run
+from coview.escaping import for_spreadsheet, from_spreadsheet
+from coview.outputs import check_output, explained
 from coview.store import replacing
 
 _LINE_START = b'{"key":"'  # of every record in a journal
@@ -50,6 +53,7 @@ CSV_COLUMNS = (
     *("dataset", "label", "model", "params", "seed", "rate", "part", "metric", "value"),
     *("seconds", "iterations", "documents", "oracle", "settings", "versions", "error"),
 )
+_TEXTS = ("dataset", "label", "model", "part", "error")
 DIGITS = 9  # significant digits in CSV files: more than any table shows, without noisy last bits
 
 
@@ -71,27 +75,32 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
             content = tomllib.load(file)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not a TOML file: {error}.") from error
-    known = [field.name for field in fields(Plan)]
-    unknown = [name for name in content if name not in known]
-    if unknown:
-        raise ValueError(
-            f"{path} has {', '.join(unknown)}, which a plan does not know. It knows "
-            f"{', '.join(known)}."
-        )
     lacking = [name for name in ("datasets", "models") if not content.get(name)]
     if lacking:
         raise ValueError(f"{path} has no {' and no '.join(lacking)}: give at least one of each.")
-    content["models"] = [_with_none(entry) for entry in content["models"]]
     try:
-        return Plan(**content)
+        check_keys(content, [field.name for field in fields(Plan)], "A plan")
+        content["models"] = [_with_none(entry) for entry in content["models"]]
+        plan = Plan(**content)
+        return replace(plan, datasets=[_found(data, Path(path).parent) for data in plan.datasets])
     except (TypeError, ValueError) as error:
         raise ValueError(f"In {path}: {error}") from error
+
+
+def _found(data: Data, folder: Path) -> Data:
+    """Return a data set that lies beside the plan with its path from here."""
+    beside = folder / data.name
+    if Path(data.name).exists() or not beside.exists():
+        return data
+    return replace(data, name=str(beside))
 
 
 def _with_none(entry: Any) -> Any:
     """Return a model's table with the parameters listed under "none" set to None."""
     if not isinstance(entry, Mapping) or "none" not in entry:
         return entry
+    if isinstance(entry["none"], str) or not isinstance(entry.get("params", {}), Mapping):
+        raise ValueError(f"none must be a list of names of parameters; got {entry['none']!r}.")
     others = {name: value for name, value in entry.items() if name != "none"}
     return {**others, "params": {**entry.get("params", {}), **dict.fromkeys(entry["none"])}}
 
@@ -188,7 +197,7 @@ class Journal:
         self.path = None if path is None else Path(path)
         self._records: dict[str, dict[str, Any]] = {}
         if self.path is not None:
-            _check_folder(self.path)
+            check_output(self.path)
             self._records = read_records(self.path)
             _drop_incomplete_line(self.path)
 
@@ -212,7 +221,7 @@ class Journal:
         if self.path is None:
             return
         line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
-        with self.path.open("ab") as file:
+        with explained(self.path), self.path.open("ab") as file:
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
@@ -254,13 +263,6 @@ def _checked(record: Any) -> dict[str, Any]:
     return record
 
 
-def _check_folder(path: Path) -> None:
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give the name of a file for the results.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} to.")
-
-
 def _drop_incomplete_line(path: Path) -> None:
     if not path.exists():
         return
@@ -287,11 +289,16 @@ def write_csv(
     columns = [name for name in CSV_COLUMNS if times or name != "seconds"]
     wanted = list(metrics if metrics is not None else results.metrics)
     rows = [row for run in results.runs for row in _rows(run, wanted)]
-    lines = sorted(([row[name] for name in columns] for row in rows), key=_order)
+    lines = sorted(([_cell(row, name) for name in columns] for row in rows), key=_order)
     with replacing(path) as beside, beside.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(lines)
+
+
+def _cell(row: dict[str, str], name: str) -> str:
+    # a spreadsheet may read texts of users as formulas; a negative number is none
+    return for_spreadsheet(row[name]) if name in _TEXTS else row[name]
 
 
 def _order(row: list[str]) -> list[tuple[float, str]]:
@@ -350,7 +357,7 @@ def read_csv(path: str | os.PathLike[str]) -> tuple[Run, ...]:
         found: dict[tuple, dict[str, Any]] = {}
         for row in reader:
             try:
-                _add(found, row)
+                _add(found, row | {n: from_spreadsheet(row[n]) for n in _TEXTS})
             except (ValueError, TypeError) as error:
                 raise ValueError(
                     f"Line {reader.line_num} of {path} is damaged: {error}."

@@ -7,7 +7,7 @@ read, checked and expanded before anything is loaded.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from itertools import product
@@ -15,6 +15,7 @@ from typing import Any
 
 from coview.compare.metric_info import check_task_metrics, current_name
 from coview.params import check_choice, check_inner_share, check_int
+from coview.wording import quoted, suggestion
 
 TASKS = ("cluster", "classify", "retrieve")
 SAMPLINGS = ("uniform", "stratified")
@@ -34,11 +35,13 @@ class Data:
     ----------
     name : str
         A name of `coview.datasets.DATASETS`; "digits", "python-api" or "make_views"; the path of a
-        views folder; or a name given to `run(..., data={...})`.
+        views folder, a folder of images, a table or an .h5mu file; or a name given to
+        `run(..., data={...})`.
     label : str, default=""
         Name in tables; by default `name`.
     options : dict, default={}
-        Parameters of its loader, such as ``{"views": ["en", "fr"]}``.
+        Parameters of its loader, such as ``{"views": ["en", "fr"]}``; for a table those of
+        `Views.from_table`, such as ``{"text": ["en", "de"], "label": "topic"}``.
     views : sequence of str, default=()
         Keep only these views.
     steps : sequence of str, default=()
@@ -59,6 +62,8 @@ class Data:
     steps: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        _check_lists(self, "views", "steps")
+        _check_tables(self, "options")
         _check_choices("steps", self.steps, STEPS)
         _set(self, label=self.label or self.name, options=_plain(self.options, "options"))
         _set(self, views=tuple(self.views), steps=tuple(self.steps))
@@ -111,6 +116,16 @@ class Entry:
     datasets: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        _check_lists(self, "views", "datasets")
+        _check_tables(self, "params", "grid")
+        for name, values in self.grid.items():
+            if isinstance(values, str) or not isinstance(values, Iterable) or not list(values):
+                raise ValueError(
+                    f"grid of the model {quoted(self.name)}: {name} must be a list of values, such "
+                    f"as [1, 2]; got {values!r}."
+                )
+        if self.n_components is not None:
+            check_int("n_components", self.n_components, 1)
         grid = {n: list(v) for n, v in _plain(self.grid, "grid").items()}
         _set(self, label=self.label or self.name, params=_plain(self.params, "params"), grid=grid)
         _set(self, views=tuple(self.views), datasets=tuple(self.datasets))
@@ -223,6 +238,8 @@ class Plan:
     warm_up: bool = False
 
     def __post_init__(self) -> None:
+        _check_lists(self, "datasets", "models", "metrics", "label_rates", "pairs", "spaces")
+        _check_lists(self, "fold_ins", *([] if isinstance(self.seeds, int) else ["seeds"]))
         check_choice("task", self.task, TASKS)
         check_choice("label_sampling", self.label_sampling, SAMPLINGS)
         check_choice("split", self.split, SPLITS)
@@ -234,6 +251,8 @@ class Plan:
         _set(self, models=tuple(_as(Entry, m, "model") for m in self.models))
         seeds = range(self.seeds) if isinstance(self.seeds, int) else self.seeds
         _set(self, seeds=tuple(check_int("seeds", _whole(s), 0) for s in seeds))
+        if self.n_components is not None:
+            check_int("n_components", self.n_components, 1)
         _set(self, metrics=tuple(map(current_name, self.metrics)))
         _set(self, label_rates=tuple(check_inner_share("label_rates", r) for r in self.label_rates))
         _set(self, test_share=check_inner_share("test_share", self.test_share))
@@ -319,11 +338,20 @@ def _as(cls: Any, given: Any, what: str) -> Any:
     if not isinstance(given, Mapping):
         raise TypeError(f"A {what} is a name, a dict or {cls.__name__}; got {given!r}.")
     known = list(cls.__dataclass_fields__)
-    unknown = [n for n in given if n not in known]
-    if unknown or "name" not in given:
-        problem = f"unknown: {', '.join(unknown)}" if unknown else "it lacks its name"
-        raise ValueError(f"A {what} has {', '.join(known)}; {problem}.")
+    check_keys(given, known, f"A {what}")
+    if "name" not in given:
+        raise ValueError(f"A {what} has {', '.join(known)}; it lacks its name.")
     return cls(**given)
+
+
+def check_keys(given: Iterable[str], known: Sequence[str], what: str) -> None:
+    """Refuse keys that are not known, with the one that was likely meant."""
+    for key in given:
+        if key not in known:
+            raise ValueError(
+                f"{what} has no key {quoted(key)}.{suggestion(key, known)} It has "
+                f"{', '.join(known)}."
+            )
 
 
 def _plain(value: Any, what: str) -> Any:
@@ -334,6 +362,21 @@ def _plain(value: Any, what: str) -> Any:
         raise TypeError(
             f"{what} of a plan must be plain data (numbers, texts, lists, dicts): {error}."
         ) from error
+
+
+def _check_lists(owner: Any, *names: str) -> None:
+    """Refuse a text where a list is expected: its letters would be taken for the items."""
+    for name in names:
+        value = getattr(owner, name)
+        if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+            raise ValueError(f"{name} must be a list, such as [{value!r}]; got {value!r}.")
+
+
+def _check_tables(owner: Any, *names: str) -> None:
+    for name in names:
+        value = getattr(owner, name)
+        if not isinstance(value, Mapping):
+            raise ValueError(f"{name} must be a table, such as {{a = 1}}; got {value!r}.")
 
 
 def _check_choices(name: str, values: Sequence[str], choices: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ from coview.compare.aggregate import Axes, Group, column_groups
 from coview.compare.metric_info import check_known_metrics, check_one_nmi, metric_info
 from coview.compare.results import Results
 from coview.compare.stats import TESTS, Ranking, bootstrap_interval, rank
+from coview.escaping import for_latex, for_markdown, one_line
 from coview.params import check_choice, check_int, check_real
 from coview.wording import plural
 
@@ -294,16 +295,6 @@ class CellText:
 Row = Sequence[CellText]
 Rows = Sequence[Row]
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "†": r"$^\dagger$",
-    "->": r"$\to$",
-    **{c: f"\\{c}" for c in "&%$#_{}"},
-}
-
 
 def write(
     format: str,
@@ -344,7 +335,7 @@ def _markdown_row(cells: Row) -> str:
 
 
 def _markdown_cell(cell: CellText) -> str:
-    text = " ".join(cell.text.replace("|", r"\|").split()) + (" †" if cell.dagger else "")
+    text = for_markdown(cell.text) + (" †" if cell.dagger else "")
     return f"**{text}**" if cell.bold else text
 
 
@@ -358,7 +349,7 @@ def _latex(header: Row, rows: Rows, notes: Sequence[str], n_text: int) -> str:
         r"\bottomrule",
         r"\end{tabular}",
     ]
-    return "\n".join([*lines, *(f"\n{latex_text(note)}" for note in notes)]) + "\n"
+    return "\n".join([*lines, *(f"\n{for_latex(note)}" for note in notes)]) + "\n"
 
 
 def _latex_row(cells: Row) -> str:
@@ -366,18 +357,8 @@ def _latex_row(cells: Row) -> str:
 
 
 def _latex_cell(cell: CellText) -> str:
-    text = latex_text(cell.text) + (r"$^\dagger$" if cell.dagger else "")
+    text = for_latex(cell.text) + (r"$^\dagger$" if cell.dagger else "")
     return rf"\textbf{{{text}}}" if cell.bold else text
-
-
-def latex_text(text: str) -> str:
-    r"""Escape a text for LaTeX.
-
-    >>> print(latex_text("image->text, 5 %"))
-    image$\to$text, 5 \%
-    """
-    marked = text.replace("->", "\0")
-    return "".join(_LATEX["->"] if c == "\0" else _LATEX.get(c, c) for c in marked)
 
 
 def _text(header: Row, rows: Rows, notes: Sequence[str], n_text: int) -> str:
@@ -393,5 +374,5 @@ def _text(header: Row, rows: Rows, notes: Sequence[str], n_text: int) -> str:
 
 
 def _plain_cell(cell: CellText) -> str:
-    text = " ".join(cell.text.split()) + (" †" if cell.dagger else "")
+    text = one_line(cell.text) + (" †" if cell.dagger else "")
     return f"{text} *" if cell.bold else f"{text}  "

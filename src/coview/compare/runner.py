@@ -16,8 +16,9 @@ from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
 from typing import TYPE_CHECKING, Any
 
-from coview.compare.cell_inputs import clear_cache, is_folder, load, load_folder
+from coview.compare.cell_inputs import clear_cache, load
 from coview.compare.file_formats import Journal, read_records
+from coview.compare.own_data import FINGERPRINT, is_own, load_own
 from coview.compare.plan import Cell, Data, Plan
 from coview.compare.results import Results
 from coview.params import check_n_jobs
@@ -128,11 +129,11 @@ def _with_fingerprints(plan: Plan, given: Mapping[str, Any]) -> Plan:
 
     def with_fingerprint(entry: Data) -> Data:
         views = given.get(entry.name)
-        if views is None and is_folder(entry.name):
-            views = load_folder(entry.name, entry.options)
+        if views is None and is_own(entry.name):
+            views = load_own(entry.name, entry.options)
         if not isinstance(views, Views):
             return entry
-        return replace(entry, options={**entry.options, "sha256": _fingerprint(views)})
+        return replace(entry, options={**entry.options, FINGERPRINT: _fingerprint(views)})
 
     return replace(plan, datasets=[with_fingerprint(entry) for entry in plan.datasets])
 

@@ -37,6 +37,7 @@ from coview.compare.cell_inputs import (
     task_of,
 )
 from coview.compare.evaluation import classification_metrics, clustering_metrics, label_free_metrics
+from coview.metrics.retrieval import SEMANTIC_C
 from coview.models import topic_model
 from coview.new_documents import nearest_center, topic_centers
 from coview.params import check_int
@@ -119,7 +120,9 @@ def classify(cell: CellData, views: Views, is_test: Split, given: GivenModels) -
     known[shown] = codes[shown]
     prepared = Preprocessing(cell["data"]["steps"]).learn(views).apply(views)
     model = _classifier(cell, n_classes(views) or 1, given)
-    fitted, seconds = timed(model.fit, seen_views(cell["entry"], prepared), known)
+    # without labels the views name no classes: those in `known` are numbers of our own
+    seen = seen_views(cell["entry"], prepared.with_labels(None))
+    fitted, seconds = timed(model.fit, seen, known)
     values = classification_metrics(codes[hidden], np.asarray(fitted.labels_)[hidden])
     return Outcome({"": {**values, "labeled": len(shown)}}, seconds, iterations(fitted), len(views))
 
@@ -150,7 +153,6 @@ def _classifier(cell: CellData, n_components: int, given: GivenModels) -> Any:
 # -- retrieve --------------------------------------------------------------------------------------
 
 
-C = 10.0  # of the logistic regressions: topic shares are small and need large coefficients
 LEAK = ", joint fold-in (leaks)"  # in the names of parts
 Vectors = dict[str, np.ndarray]  # by view
 
@@ -163,7 +165,8 @@ def retrieve(cell: CellData, views: Views, is_test: Split, given: GivenModels) -
         raise ValueError(f"{entry['name']} cannot place a document by one of its views.")
     train, test = _split(cell, views, is_test)
     if task_of(entry["name"]) == "retrieval":
-        fitted, seconds = timed(model.fit, train, train.labels)
+        # by numbers: names would put the classes into another order
+        fitted, seconds = timed(model.fit, train.with_labels(None), train.labels)
     else:
         fitted, seconds = timed(model.fit, train)
     values: dict[str, dict[str, float]] = {}
@@ -247,7 +250,7 @@ def _posteriors(learned: Vectors, found: Vectors, train: Views) -> tuple[Vectors
     taught: Vectors = {}
     new: Vectors = {}
     for name, has in zip(train.names, train.present.T, strict=True):
-        model = LogisticRegression(C=C, max_iter=2000).fit(learned[name][has], codes[has])
+        model = LogisticRegression(C=SEMANTIC_C, max_iter=2000).fit(learned[name][has], codes[has])
         for vectors, mixtures in ((taught, learned), (new, found)):
             # Classes that a view has no training document of keep the probability 0.
             vectors[name] = np.zeros((len(mixtures[name]), codes.max() + 1))

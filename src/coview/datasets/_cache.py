@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+from coview.outputs import temporary_folder
 from coview.store import replace_folder
 
 T = TypeVar("T")
@@ -72,9 +72,8 @@ def cached(
 
 
 def _store(value: T, folder: Path, save: Callable[[T, Path], None], replace: bool) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as beside:
-        new = Path(beside, "new")
+    with temporary_folder(folder) as beside:
+        new = beside / "new"
         save(value, new)
         (new / _CHECKSUMS).write_text(_checksums(new))
         if replace:

@@ -7,8 +7,6 @@ Checksums are in `MANIFEST.json` in the folder of a data set,
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -16,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coview.datasets.registry import Dataset, dataset
+from coview.views.manifest import MANIFEST, different_files, read_manifest
 from coview.wording import listing, quoted
 
 if TYPE_CHECKING:
@@ -116,20 +115,9 @@ def load_folder(
 # -- checksums -------------------------------------------------------------------------------------
 
 
-MANIFEST = "MANIFEST.json"
-
-
-def write_manifest(folder: Path) -> None:
-    """Write the size and checksum of every file of a folder to its manifest."""
-    files = sorted(path for path in folder.iterdir() if path.name != MANIFEST)
-    entries = {path.name: _entry(path) for path in files}
-    (folder / MANIFEST).write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
-
-
 def check_manifest(folder: Path) -> None:
     """Compare the files of a folder with its manifest; raise ValueError if some differ."""
-    expected = _expected(folder)
-    wrong = [name for name, entry in expected.items() if not _matches(folder, name, entry)]
+    wrong = different_files(folder, _expected(folder))
     if wrong:
         raise ValueError(
             f"In {folder} these files are missing or not what {MANIFEST} says: "
@@ -139,34 +127,12 @@ def check_manifest(folder: Path) -> None:
 
 def _expected(folder: Path) -> dict[str, Any]:
     if (folder / MANIFEST).is_file():
-        return _read(folder / MANIFEST)
+        return read_manifest(folder / MANIFEST)
     beside = folder.parent / MANIFEST
-    entries = _read(beside).get(folder.name) if beside.is_file() else None
+    entries = read_manifest(beside).get(folder.name) if beside.is_file() else None
     if not isinstance(entries, dict):
         raise FileNotFoundError(
             f"Neither {folder} nor {folder.parent} has a {MANIFEST} with checksums of "
             f"{quoted(folder.name)}; leave out check=True."
         )
     return entries
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"Cannot read {path}: {error}.") from error
-    if not isinstance(entries, dict):
-        raise ValueError(f"{path} must hold an object with an entry for each file.")
-    return entries
-
-
-def _matches(folder: Path, name: str, entry: Any) -> bool:
-    path = folder / name
-    # A manifest may only name files of its own folder.
-    return Path(name).name == name and path.is_file() and _entry(path) == entry
-
-
-def _entry(path: Path) -> dict[str, Any]:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"bytes": path.stat().st_size, "sha256": digest}

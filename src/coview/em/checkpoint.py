@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from coview.em.problem import Problem
 from coview.em.state_checks import check_state, check_state_header
 from coview.em.step import Values
 from coview.loaded import understood
+from coview.outputs import check_output
 from coview.params import check_int, check_real, seed_of
 from coview.store import DamagedFile, read_header, read_sealed, write_sealed
 from coview.views.checks import DataWarning
@@ -110,8 +112,9 @@ class FitState:
 class CheckpointWriter:
     """Write the state of one fit, and read it back; do nothing without a checkpoint."""
 
-    def __init__(self, checkpoint: Checkpoint | None, fingerprint: str, seed: int):
+    def __init__(self, checkpoint: Checkpoint | None, fingerprint: str, seed: int, model: str = ""):
         self._checkpoint, self._fingerprint, self.seed = checkpoint, fingerprint, seed
+        self._model = model  # its name, for whoever looks at the file
         self._generation = 0
         self._last = time.monotonic()
         self.state = FitState()
@@ -124,7 +127,10 @@ class CheckpointWriter:
         """
         if self._checkpoint is None:
             return self.state
-        there = [file for file in self._checkpoint.files if file.exists()]
+        files = self._checkpoint.files
+        for file in files:
+            check_output(file)  # now, rather than after the first iterations
+        there = [file for file in files if file.exists()]
         if there and not self._checkpoint.resume:
             raise FileExistsError(
                 f"{there[0]} holds the state of a fit. Resume it (resume=True), delete it, or "
@@ -181,19 +187,19 @@ class CheckpointWriter:
         self.state.current = run
         header, tensors = _pack(self.state)
         header |= {"fingerprint": self._fingerprint, "seed": self.seed}
-        header |= {"generation": self._generation}
+        header |= {"generation": self._generation, "model": self._model}
         write_sealed(self._checkpoint.files[self._generation % 2], KIND, header, tensors)
         self._generation += 1
         self._last = time.monotonic()
 
 
 def checkpoint_writer(
-    given: Any, random_state: Any, fingerprint: Callable[[], str]
+    given: Any, random_state: Any, fingerprint: Callable[[], str], model: str = ""
 ) -> CheckpointWriter:
     """Return the writer of a fit's state, with its seed: that of the fit it resumes, if any.
 
     `given` is what was passed to fit: nothing, a path or a Checkpoint. `fingerprint` tells fits
-    apart, and is computed only where there is a checkpoint.
+    apart, and is computed only where there is a checkpoint. `model` is the name of the model.
     """
     if given is None:
         return CheckpointWriter(None, "", seed_of(random_state))
@@ -202,7 +208,7 @@ def checkpoint_writer(
         raise TypeError(f"checkpoint must be a path or a coview.Checkpoint; got {given!r}.")
     seed = checkpoint.seed()
     seed = seed_of(random_state) if seed is None else seed
-    return CheckpointWriter(checkpoint, fingerprint(), seed)
+    return CheckpointWriter(checkpoint, fingerprint(), seed, model)
 
 
 def _headers(checkpoint: Checkpoint) -> tuple[list[tuple[Path, dict[str, Any]]], list[DamagedFile]]:
@@ -217,7 +223,7 @@ def _headers(checkpoint: Checkpoint) -> tuple[list[tuple[Path, dict[str, Any]]],
     return sorted(read, key=lambda each: -each[1]["generation"]), faults
 
 
-def _read_header(file: Path) -> dict[str, Any]:
+def _read_header(file: str | os.PathLike[str]) -> dict[str, Any]:
     header = read_header(file, KIND)["header"]
     with understood(file, KIND):
         check_state_header(header)
@@ -232,13 +238,34 @@ def describe(checkpoint: Checkpoint) -> dict[str, Any] | None:
     """Return how far the fit of a checkpoint has come; None if there is no state."""
     for file in sorted(checkpoint.files, key=lambda f: -f.stat().st_mtime if f.exists() else 0):
         if file.exists():
-            header = _read_header(file)
-            current = header["current"]
-            return {
-                "restarts_done": len(header["objectives"]),
-                "iterations": len(current["history"]) if current else 0,
-            }
+            found = describe_file(file)
+            return {name: found[name] for name in ("restarts_done", "iterations")}
     return None
+
+
+def describe_file(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what one file of a checkpoint holds, as plain data, without reading its arrays.
+
+    Returns
+    -------
+    dict
+        ``model`` (None in files of earlier versions), ``restarts_done``, ``iterations`` of the
+        current run, ``objective`` after the last of them, or else of the best restart (None before
+        the first), ``seed`` and ``saved``, the time when the file was written.
+    """
+    header = _read_header(path)
+    with understood(path, KIND):
+        current, done = header["current"], [float.fromhex(o) for o in header["objectives"]]
+        history = current["history"] if current else []
+        last = _unpack_values(history[-1]).objective if history else max(done, default=None)
+    return {
+        "model": header.get("model") or None,
+        "restarts_done": len(done),
+        "iterations": len(history),
+        "objective": last,
+        "seed": header["seed"],
+        "saved": datetime.fromtimestamp(os.path.getmtime(path)).isoformat(" ", "seconds"),
+    }
 
 
 # -- states as JSON and tensors -------------------------------------------------------------------

@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from coview.em.emissions import Topics
+from coview.em.loop import Interrupted, run_em
 from coview.em.prepared import ENSEMBLE_VIEW, Prepared
-from coview.em.starts import SEVERAL, start_names
+from coview.em.problem import Problem
+from coview.em.starts import SEVERAL, label_start, start_names
 from coview.em.trace import Trace
-from coview.ensemble.consensus import Ensemble, make_ensemble
+from coview.ensemble.consensus import Ensemble, make_ensemble, shared_information
 from coview.ensemble.features import view_features
 from coview.ensemble.reliability import ViewReliability, deal, documents_with_counts
 from coview.ensemble.stability import WHAT_TO_TRY, are_like_chance, stability
@@ -21,8 +24,12 @@ from coview.params import check_factor
 from coview.views.checks import DataWarning
 from coview.views.density import is_dense
 
-MANY_TOPICS = 20  # so many topics of sparse views are more than clusters
-SHARE = 0.2  # of the weighted tokens of all views: what ensemble="auto" gives to its view
+MANY_TOPICS = 20  # so many topics of sparse views are more than clusters,
+QUICK_FROM = 40  # and so many need no more than a quick start
+SHARE = 0.2  # of the weighted tokens of all views: the usual share of the ensemble's view,
+SHARES = 0.1, 1.0  # the bounds of what ensemble="auto" gives to it,
+SHARE_SHARPNESS = 24  # and the power of what it depends on
+HALF_ITERATIONS = 20
 
 
 def check_ensemble(ensemble: Any) -> None:
@@ -41,30 +48,111 @@ def ensemble_share(ensemble: Any, data: Prepared, n_topics: int, from_consensus:
     if ensemble != "auto":
         return float(ensemble)
     given = data.without_ensemble_view().matrices
-    wanted = n_topics < MANY_TOPICS or any(is_dense(m) for m in given)
-    return SHARE if from_consensus and len(given) > 1 and wanted else 0.0
+    if not from_consensus or len(given) < 2 or wants_topics(data, n_topics):
+        return 0.0
+    learned = None if data.ensemble is None else data.ensemble.share
+    return SHARE if learned is None else learned
+
+
+def wants_topics(data: Prepared, n_topics: int) -> bool:
+    """Return whether topics are wanted for their words rather than as clusters of documents."""
+    dense = any(is_dense(m) for m in data.without_ensemble_view().matrices)
+    return n_topics >= MANY_TOPICS and not dense
 
 
 def learn_from_views(
-    data: Prepared, n_topics: int, rng: np.random.Generator, *, clusters: bool, weights: bool
+    data: Prepared,
+    n_topics: int,
+    rng: np.random.Generator,
+    *,
+    clusters: bool,
+    weights: bool,
+    given: ViewReliability | None = None,
 ) -> tuple[Ensemble | None, ViewReliability | None]:
     """Return the ensemble, if its clusters are needed, and the reliability of the views.
 
-    Without `weights` the views are equal in the ensemble. Both are None where fewer than
-    two documents have counts: there is nothing to compare.
+    Without `weights` the views are equal in the ensemble; a reliability that is `given` is not
+    learned again. Both are None where fewer than two documents have counts: there is nothing to
+    compare.
     """
     has = documents_with_counts(data.matrices, data.present)
-    if has.any(axis=1).sum() < 2 or n_topics < 2 or not (clusters or weights):
-        return None, None
+    if has.any(axis=1).sum() < 2 or n_topics < 2 or not (clusters or (weights and given is None)):
+        return None, given
     filled = np.flatnonzero(has.any(axis=0))  # a view that nobody has changes nothing
     names, matrices = [data.names[v] for v in filled], [data.matrices[v] for v in filled]
     with threadpool_limits(1, "blas"):  # the number of threads must not change a bit
         if clusters:
-            equal = None if weights else np.ones(len(names))
-            made = make_ensemble(names, matrices, data.present[:, filled], n_topics, rng, equal)
-            return made, made.reliability
+            known = None if weights else np.ones(len(names))
+            if weights and given is not None:
+                known = np.array([given.weights[name] for name in names])
+            topics = n_topics >= QUICK_FROM and wants_topics(data, n_topics)
+            present = data.present[:, filled]
+            made = make_ensemble(names, matrices, present, n_topics, rng, known, topics)
+            return made, given or made.reliability
         features = [view_features(m) for m in matrices]
         return None, deal(features, has[:, filled], n_topics, rng).reliability(names)
+
+
+def with_learned_share(data: Prepared, n_topics: int, rng: np.random.Generator) -> Prepared:
+    """Return the data with the share that the ensemble's view should have.
+
+    EM leaves the consensus from which it begins. If its clusters of one half of the features tell
+    more of those of the other half than the consensus does, it should be free; if less, be held:
+
+        share = .2 (what the consensus tells / what EM tells)^24, from .1 to 1.
+
+    Where one of the two tells no more than chance, the share stays the usual one.
+    """
+    ensemble = data.ensemble
+    if ensemble is None or ensemble.halves is None:
+        return data
+    halves, told = ensemble.halves, np.zeros(2)
+    with threadpool_limits(1, "blas"):
+        for split, columns in enumerate(halves.columns):
+            starts = [halves.consensus(split, half, n_topics, rng) for half in (0, 1)]
+            pairs = zip(columns, starts, strict=True)
+            ends = [_topics_of_half(data, kept, start, n_topics) for kept, start in pairs]
+            told += shared_information(*starts), shared_information(*ends)
+    if not (told > 0).all():
+        return data
+    return replace(data, ensemble=replace(ensemble, share=_share(*told)))
+
+
+def _share(by_consensus: float, by_em: float) -> float:
+    """Return the share of the ensemble's view from what the two tell.
+
+    >>> _share(0.5, 0.5), round(_share(0.51, 0.5), 2), _share(0.5, 1e-9), _share(0.1, 0.5)
+    (0.2, 0.32, 1.0, 0.05)
+    """
+    ratio = min(by_consensus / by_em, 2.0)  # more is no larger share, but its power may overflow
+    return float(np.clip(SHARE * ratio**SHARE_SHARPNESS, *SHARES))
+
+
+def _topics_of_half(
+    data: Prepared, columns: Sequence[np.ndarray], labels: np.ndarray, n_topics: int
+) -> np.ndarray:
+    """Return the largest topic of the documents of the sample, by some features of each view.
+
+    All views share the mixture of a document, whatever the model: it is EM of `LinkPLSA`.
+    """
+    assert data.ensemble is not None
+    assert data.ensemble.halves is not None
+    docs, names = data.ensemble.halves.docs, data.ensemble.reliability.names
+    views = [data.names.index(name) for name in names]
+    half = Prepared(
+        names,
+        tuple(data.matrices[v][docs][:, kept] for v, kept in zip(views, columns, strict=True)),
+        data.present[docs][:, views],
+        tuple(data.weights[v] for v in views),
+    ).cut(columns=True)
+    start = label_start("half", labels, n_topics, half)
+    emissions = [Topics.from_rows(p, half.dtype) for p in start.p_w_z]
+    problem = Problem.of(half, emissions, (start.theta,), (0,) * len(names))
+    try:
+        run = run_em(problem, map, max_iter=HALF_ITERATIONS)
+    except Interrupted as interrupt:  # with a state of these features, not one of the fit
+        raise KeyboardInterrupt from interrupt
+    return run.problem.mixtures[0].argmax(axis=1)
 
 
 def starts_from_ensemble(init: Any, data: Prepared, n_topics: int) -> bool:
@@ -126,5 +214,6 @@ def _describe(ensemble: Ensemble | None, share: float) -> dict[str, Any] | None:
         "replicability": dict(ensemble.replicability),
         "reliability": ensemble.reliability.matrix,
         "view_weights": dict(ensemble.reliability.weights),
+        "copies": [list(names) for names in ensemble.reliability.copies],
         "share": share,
     }

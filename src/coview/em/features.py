@@ -1,7 +1,7 @@
 """From views to points, and k-means on points: one rule for all methods that work with distances.
 
-"auto": counts and sparse weights as square roots, weighted by tf-idf, rows of length one (the rule
-of the start "kmeans": `em.starts.concatenated_tfidf`); dense views that are not whole numbers with
+"auto": counts and sparse weights as square roots, weighted by tf-idf, rows of length one
+(`em.tfidf`, as in the start "kmeans"); dense views that are not whole numbers with
 features scaled to [0, 1] (`em.scaling`), rows of length one. So each view has the same weight in
 each document. "raw": the values as they are, as in the papers' k-means.
 
@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.em.scaling import learn_scaling, scaled
+from coview.em.tfidf import inverse_frequencies, tfidf
 from coview.params import check_choice
 from coview.views.container import Views
 from coview.views.density import is_dense
@@ -38,15 +39,15 @@ class Features:
         Names of the columns of each view.
     scaling : dict of pair of ndarray
         Smallest value and range of the features of dense real views.
-    tfidf : dict of TfidfTransformer
-        Fitted, for the views that are not dense.
+    idf : dict of ndarray of shape (terms,)
+        Inverse document frequencies, for the views that are not dense.
     """
 
     kind: str
     widths: dict[str, int]
     names: dict[str, np.ndarray | None]
     scaling: dict[str, tuple[np.ndarray, np.ndarray]]
-    tfidf: dict[str, Any]
+    idf: dict[str, np.ndarray]
 
     @classmethod
     def learn(cls, views: Views, kind: str = "auto") -> "Features":
@@ -56,12 +57,12 @@ class Features:
         if kind == "raw":
             return cls(kind, widths, views.features, {}, {})
         scaling = learn_scaling(views.matrices, views.present, "auto")
-        tfidf = {}
+        idf = {}
         for v, (name, matrix) in enumerate(views.matrices.items()):
             rows = matrix[np.flatnonzero(views.present[:, v])]
             if rows.shape[0] and not is_dense(rows) and name not in scaling:
-                tfidf[name] = _tfidf().fit(_roots(rows))
-        return cls(kind, widths, views.features, scaling, tfidf)
+                idf[name] = inverse_frequencies(rows.astype(np.float64))
+        return cls(kind, widths, views.features, scaling, idf)
 
     def points(self, views: Views, owner: str = "model") -> dict[str, sp.csr_array]:
         """Return points (documents, terms) of each fitted view; zeros for a view not given."""
@@ -87,19 +88,9 @@ class Features:
         if self.kind == "raw":
             return matrix
         matrix = scaled(name, matrix, present, self.scaling)
-        if name in self.tfidf:
-            return sp.csr_array(self.tfidf[name].transform(_roots(matrix)))
+        if name in self.idf:
+            return tfidf(matrix, self.idf[name])
         return sp.csr_array(normalize(matrix))
-
-
-def _tfidf() -> Any:
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    return TfidfTransformer()
-
-
-def _roots(matrix: sp.csr_array) -> sp.csr_array:
-    return sp.csr_array((np.sqrt(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _short_indices(matrix: sp.csr_array) -> sp.csr_array:

@@ -24,12 +24,14 @@ from coview.em.scaling import scaled
 from coview.em.seeds import Seeds, ViewSeeds
 from coview.em.simplex import padded
 from coview.ensemble.consensus import Ensemble
+from coview.ensemble.memory import consensus_bytes, kept_bytes, making_bytes
 from coview.ensemble.reliability import ViewReliability
 from coview.memory import check_memory
-from coview.params import check_choice, check_factor, check_real
+from coview.params import check_choice, check_factor, check_real, shown
 from coview.views.checks import DataWarning, check_mixtures, frozen
 from coview.views.container import Views
 from coview.views.density import is_sparse_counts
+from coview.views.labels import check_topic_labels, label_array
 
 ENSEMBLE_VIEW = "(ensemble)"  # the internal view in which documents have the clusters they are in
 
@@ -103,7 +105,7 @@ class Prepared:
         """
         if not share or self.ensemble is None:
             return self
-        matrix = self.ensemble.indicators.astype(self.dtype)
+        matrix = _narrow(self.ensemble.indicators.astype(self.dtype))
         here = np.diff(matrix.indptr) > 0
         weight = share * self.mass.sum() / matrix.sum(dtype=np.float64)
         return replace(
@@ -185,6 +187,21 @@ def _warn_of_empty_pins(data: Prepared) -> None:
         )
 
 
+def check_init(init: Any, n_docs: int, n_topics: int) -> np.ndarray:
+    """Return a start that is given: labels (documents,) or mixtures (documents, topics)."""
+    given = label_array(init)
+    if given.ndim not in (1, 2) or given.dtype.kind not in "biufO":
+        raise ValueError(
+            "init must be a name, a fitted model, an array of mixtures of shape (documents, "
+            f"topics), or labels of shape (documents,); got {shown(init)}."
+        )
+    check = check_topic_labels if given.ndim == 1 else check_mixtures
+    try:
+        return check(given, n_docs, n_topics)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ValueError(f"init: {error}") from error
+
+
 def check_guess(guess: Any, strength: Any, n_docs: int, n_topics: int) -> Guess | None:
     """Return a guess of mixtures and its strength; None if there is none or it has no strength."""
     strength = check_factor("guess_strength", strength)
@@ -202,8 +219,11 @@ def view_weights(
 ) -> dict[str, float]:
     """Return each view's weight from "learn", "balanced", numbers in their order, or a dict.
 
-    "learn" needs the reliability of the views.
+    "learn" needs the reliability of the views, which may be given instead.
     """
+    if isinstance(weights, ViewReliability):
+        _check_names(weights.weights, data)
+        weights, reliability = "learn", weights
     if isinstance(weights, str):
         check_choice("view_weights", weights, ["learn", "balanced"])
         balanced = dict(zip(data.names, _balanced(data), strict=True))
@@ -218,15 +238,19 @@ def view_weights(
                 f"({', '.join(data.names)}); give one for each view, a dict, 'learn' or 'balanced'."
             )
         weights = dict(zip(data.names, numbers, strict=True))
-    if set(weights) != set(data.names):
-        raise ValueError(
-            f"view_weights names the views {sorted(weights)}; the data have {sorted(data.names)}."
-        )
+    _check_names(weights, data)
     checked = {n: check_real(f"view_weights[{n!r}]", weights[n]) for n in data.names}
     if not any(checked.values()):
         raise ValueError("All view_weights are 0: give at least one view a positive weight.")
     check_weighted(checked, data.matrices)
     return checked
+
+
+def _check_names(weights: Mapping[str, Any], data: Prepared) -> None:
+    if set(weights) != set(data.names):
+        raise ValueError(
+            f"view_weights names the views {sorted(weights)}; the data have {sorted(data.names)}."
+        )
 
 
 def _balanced(data: Prepared) -> list[float]:
@@ -247,28 +271,41 @@ def _balanced(data: Prepared) -> list[float]:
 # -- memory ----------------------------------------------------------------------------------------
 
 
-def fit_bytes(matrices: Sequence[sp.csr_array], n_topics: int, n_slots: int, itemsize: int) -> int:
+def fit_bytes(
+    matrices: Sequence[sp.csr_array],
+    n_topics: int,
+    n_slots: int,
+    itemsize: int,
+    clusters: bool = False,
+) -> int:
     """Return the memory that a fit takes beside the views themselves.
 
     Non-zeros in column order and their ratios, old and new mixtures, old and new topics and their
-    gradient in double precision.
+    gradient in double precision. With `clusters` there is an ensemble: it is made before all that
+    is there, its consensus is found beside the column order, and its labels stay.
     """
-    nnz = sum(m.nnz for m in matrices)
-    terms = sum(m.shape[1] for m in matrices)
-    width = padded(n_topics)
-    entries = nnz * (4 + 2 + itemsize)
-    mixtures = 2 * n_slots * matrices[0].shape[0] * width * itemsize
+    n_docs, width = matrices[0].shape[0], padded(n_topics)
+    nnz, terms = sum(m.nnz for m in matrices), sum(m.shape[1] for m in matrices)
+    mixtures = 2 * n_slots * n_docs * width * itemsize
     topics = terms * width * (2 * itemsize + 8)
-    return entries + mixtures + topics
+    em = nnz * (4 + 2 + itemsize) + mixtures + topics
+    if not clusters:
+        return em
+    start = nnz * (4 + 2) + consensus_bytes(n_docs, n_topics)
+    return max(em + kept_bytes(n_docs), start, making_bytes(matrices, n_topics))
 
 
 def check_fit_memory(
-    matrices: Sequence[sp.csr_array], n_topics: int, n_slots: int, itemsize: int
+    matrices: Sequence[sp.csr_array],
+    n_topics: int,
+    n_slots: int,
+    itemsize: int,
+    clusters: bool = False,
 ) -> None:
     """Refuse a fit that does not fit into memory, before anything large is allocated."""
     n_docs, terms = matrices[0].shape[0], sum(m.shape[1] for m in matrices)
     check_memory(
-        fit_bytes(matrices, n_topics, n_slots, itemsize),
+        fit_bytes(matrices, n_topics, n_slots, itemsize, clusters),
         f"fitting {n_topics:,} topics to {n_docs:,} documents and {terms:,} terms",
     )
 
@@ -343,6 +380,14 @@ def make_blocks(
     """Cut the views into blocks; with `columns` also in column order, for dL/dp(w|z)."""
     ranges = cut(matrices) if ranges is None else ranges
     return [_block(matrices, start, stop, columns) for start, stop in ranges]
+
+
+def _narrow(matrix: sp.csr_array) -> sp.csr_array:
+    """Return a matrix with indices of 32 bits, as most have: kernels are not compiled again."""
+    if max(matrix.nnz, *matrix.shape) >= 2**31:
+        return matrix
+    indices, indptr = (a.astype(np.int32, copy=False) for a in (matrix.indices, matrix.indptr))
+    return sp.csr_array((matrix.data, indices, indptr), shape=matrix.shape)
 
 
 def _block(matrices: Sequence[sp.csr_array], start: int, stop: int, columns: bool) -> Block:

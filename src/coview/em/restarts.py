@@ -18,6 +18,7 @@ from coview.em.problem import Problem
 from coview.em.starts import NamedStart, Start, random_start
 from coview.em.step import Update, Values
 from coview.fingerprints import fingerprint_of
+from coview.params import check_verbose, plain_numbers
 from coview.progress import progress_bar
 from coview.runners.threads import ThreadRunner
 from coview.views.container import Views
@@ -64,6 +65,28 @@ class FitPlan:
     verbose: int = 0
     on_iteration: OnIteration | None = None
     labels: Callable[[Problem], np.ndarray] | None = None
+
+    def __post_init__(self) -> None:
+        check_verbose(self.verbose)
+
+
+class Seeds(Sequence[np.random.SeedSequence]):
+    """The seeds of the restarts, made when they are needed: there may be any number.
+
+    They are the children of a seed, after the first, `own`, which is for the fit as a whole.
+    """
+
+    def __init__(self, seed: int, n: int):
+        self._seed, self._n = seed, n
+        self.own = np.random.SeedSequence(seed, spawn_key=(0,))
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, i: Any) -> Any:
+        if not 0 <= i < self._n:
+            raise IndexError(i)
+        return np.random.SeedSequence(self._seed, spawn_key=(i + 1,))
 
 
 def best_of_restarts(
@@ -159,8 +182,8 @@ class _Restarts:
     ) -> Problem:
         """Return the problem from which to run EM: the best start after a few iterations."""
         starts = self._plan.starts(rng, i)
-        for name, make in starts:
-            self._show(i, 0, f"start {name}")
+        for n, (name, make) in enumerate(starts, start=1):
+            self._show(i, 0, f"start {name}" + (f", {n} of {len(starts)}" if starts[1:] else ""))
             start = make()
             if start is None:
                 candidates.append((name, np.nan))
@@ -211,7 +234,8 @@ def one_fit_at_a_time(model: Any) -> Iterator[None]:
         )
     model._fitting = True
     try:
-        yield
+        with plain_numbers(model):
+            yield
     finally:
         del model._fitting
 

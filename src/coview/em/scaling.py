@@ -26,6 +26,7 @@ import scipy.sparse as sp
 from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.views.density import has_negatives, is_dense_real
+from coview.views.matrix_checks import short_indices
 from coview.wording import listing, quoted
 
 Scaling = dict[str, tuple[np.ndarray, np.ndarray]]  # smallest value and unit of each feature
@@ -139,7 +140,7 @@ def _at_rows(dense: np.ndarray, rows: np.ndarray, n_docs: int) -> sp.csr_array:
     )
     scattered = sp.csr_array(back @ sp.csr_array(dense))
     scattered.sort_indices()
-    return scattered
+    return short_indices(scattered)
 
 
 def _check_not_negative(matrices: Mapping[str, sp.csr_array]) -> None:

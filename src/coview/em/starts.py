@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.em.prepared import Prepared
+from coview.em.prepared import Prepared, check_init
 from coview.em.seeds import seed_votes, seeded_centers, seeded_topics
 from coview.em.simplex import pad_topics
-from coview.ensemble.features import tfidf
+from coview.em.tfidf import tfidf
 from coview.ensemble.kmeans import kmeans
-from coview.views.checks import check_mixtures, check_topic_labels
+from coview.ensemble.spaces import spectral
 from coview.views.container import Views
 from coview.wording import plural
 
@@ -204,20 +204,11 @@ def _spectral_is_possible(n_docs: int, n_topics: int) -> bool:
 
 
 def spectral_embedding(graph: sp.csr_array, n_vectors: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the rows of the leading eigenvectors of D^-1/2 U D^-1/2, scaled to length one."""
-    from scipy.sparse.linalg import eigsh
+    """Return the rows of the leading eigenvectors of D^-1/2 G D^-1/2, scaled to length one."""
     from threadpoolctl import threadpool_limits
 
-    degree = np.maximum(np.asarray(graph.sum(axis=1)).ravel(), 1e-12)
-    root = sp.diags_array(1 / np.sqrt(degree))
-    normalized = sp.csr_array(root @ graph @ root, dtype=np.float64)
-    # plus one: Lanczos finds the largest in modulus faster than the algebraically largest
-    shifted = normalized + sp.eye_array(graph.shape[0], format="csr")
     with threadpool_limits(1):
-        start = rng.random(graph.shape[0])
-        _, vectors = eigsh(shifted, k=n_vectors, which="LM", v0=start, tol=1e-4)
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
+        return spectral(graph, n_vectors, rng)
 
 
 STARTS = {
@@ -253,12 +244,10 @@ def starts_from(
         names = start_names(init, data, n_topics)
         again = {"consensus": {"restart": restart}}
         return [(n, partial(STARTS[n], data, n_topics, rng, **again.get(n, {}))) for n in names]
-    given = np.asarray(init)
+    given = check_init(init, data.n_docs, n_topics)
     if given.ndim == 1:
-        labels = check_topic_labels(given, data.n_docs, n_topics)
-        return [("given", partial(label_start, "given", labels, n_topics, data))]
-    mixtures = check_mixtures(given, data.n_docs, n_topics)
-    return [("given", partial(mixture_start, "given", mixtures, data))]
+        return [("given", partial(label_start, "given", given, n_topics, data))]
+    return [("given", partial(mixture_start, "given", given, data))]
 
 
 def start_names(init: str, data: Prepared, n_topics: int) -> list[str]:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coview.wording import plural
+
 if TYPE_CHECKING:
     from coview.em.step import Values
 
 
-@dataclass
+@dataclass(repr=False)
 class Trace:
     """The objective and its parts after each iteration.
 
@@ -51,7 +53,8 @@ class Trace:
         What the start, the learned weights and the ensemble's view rest on, where there is an
         ensemble of clusterings: for each member its `families`, `n_clusters` and `weights`; the
         `replicability` of each family between halves of the features; `reliability` (views,
-        views) and `view_weights` of the views; `share`, the weight of the ensemble's view.
+        views) and `view_weights` of the views, and which of them are `copies` of each other;
+        `share`, the weight of the ensemble's view, given or learned.
     """
 
     objective: np.ndarray
@@ -93,6 +96,20 @@ class Trace:
             log_prior=_or_none([v.log_prior or None for v in later]),
             seed_term=_or_none([v.seed_term or None for v in later]),
         )
+
+    def __repr__(self) -> str:
+        """Return how far the objective has come, instead of all its values."""
+        parts = [f"{plural(len(self), 'iteration')}"]
+        if len(self):
+            parts.append(f"objective {self.start_objective:,.6g} to {self.objective[-1]:,.6g}")
+        if len(self.restarts) > 1:
+            parts.append(f"best of {len(self.restarts)} restarts")
+        if self.candidates:
+            tried = ", ".join(name for name, _ in self.candidates)
+            parts.append(f"starts tried: {tried}")
+        if self.n_floored.any():
+            parts.append(f"{int(self.n_floored[-1]):,} words at the floor of the precision")
+        return f"<Trace: {'; '.join(parts)}>"
 
     def __len__(self) -> int:
         return len(self.objective)

@@ -9,16 +9,16 @@ clusters).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 
 import numpy as np
 import scipy.sparse as sp
 
 from coview.ensemble.features import (
     Rows,
+    Seen,
     directions,
     fuse,
     n_dimensions,
@@ -29,24 +29,20 @@ from coview.ensemble.features import (
 )
 from coview.ensemble.kmeans import kmeans
 from coview.ensemble.reliability import (
+    SPLITS,
     Halves,
     ViewReliability,
     deal,
     documents_with_counts,
     sampled,
 )
-from coview.ensemble.spaces import (
-    VIEW_NEIGHBORS,
-    families,
-    is_links,
-    links_graph,
-    neighbor_graph,
-    sum_of_graphs,
-)
+from coview.ensemble.spaces import families, is_links, links_graph
+from coview.views.matrix_checks import short_indices
 
 MOST_DOCUMENTS = 5_000  # are all clustered in every family
 SAMPLE = 3_000  # are, if there are more; the others join the nearest clusters
 MEMBERS = 4  # of each family
+TOPICS_SAMPLE, TOPICS_SPLITS, TOPICS_MEMBERS = 1_500, 1, 2  # the same for a start of many topics
 SHARPNESS = 4  # the say of a family is its replicability to this power
 LEAST_SAY = 1e-3  # members with less are left out
 CONSENSUS_STARTS = 10
@@ -63,23 +59,23 @@ class HalfClusterings:
     families : tuple of str
     labels : ndarray of int of shape (documents of the sample, splits, 2, families)
         The cluster of each document by each of the two halves, as often as features were dealt.
+    columns : tuple of (tuple of ndarray, tuple of ndarray)
+        Which features of each view are in one half, and which in the other.
     """
 
     docs: np.ndarray
     families: tuple[str, ...]
     labels: np.ndarray
+    columns: tuple[tuple[tuple[np.ndarray, ...], ...], ...] = ()
 
     @cached_property
     def replicability(self) -> dict[str, float]:
-        """The mean agreement between the clusters of the two halves, by family."""
-        from sklearn.metrics import adjusted_mutual_info_score
-
-        found = dict.fromkeys(self.families, 0.0)
-        n_splits = self.labels.shape[1]
-        for s, (f, name) in product(range(n_splits), enumerate(self.families)):
-            share = adjusted_mutual_info_score(*self.labels[:, s, :, f].T) / n_splits
-            found[name] += float(share)
-        return found
+        """The mean of what the clusters of the two halves tell of each other, by family."""
+        splits = np.moveaxis(self.labels, 0, -1)  # (splits, 2, families, documents)
+        return {
+            name: float(np.mean([shared_information(*halves[:, f]) for halves in splits]))
+            for f, name in enumerate(self.families)
+        }
 
     @property
     def clusterings(self) -> np.ndarray:
@@ -89,8 +85,46 @@ class HalfClusterings:
     @property
     def weights(self) -> np.ndarray:
         """The say of each of `clusterings`: that of its family."""
+        return np.tile(self._say, 2 * self.labels.shape[1])
+
+    @property
+    def _say(self) -> np.ndarray:
         say = family_say(self.replicability)
-        return np.tile([say[name] for name in self.families], 2 * self.labels.shape[1])
+        return np.array([say[name] for name in self.families])
+
+    def consensus(
+        self, split: int, half: int, n_clusters: int, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Return the clusters on which the families agree by one half of the features."""
+        return consensus(self.labels[:, split, half], self._say, n_clusters, rng)
+
+
+def shared_information(one: np.ndarray, other: np.ndarray) -> float:
+    """Return what one clustering tells of another, as a share of what the finest could tell.
+
+    It is the mutual information beyond chance, divided by the entropy of clusters of equal size.
+    Adjusted mutual information is divided by the entropies of the two instead, so that a split into
+    one large cluster and a few small ones counts for as much as one that tells more.
+
+    >>> halves = np.array([0, 0, 0, 1, 1, 1])
+    >>> round(shared_information(halves, 1 - halves), 6)
+    1.0
+    """
+    from sklearn.metrics.cluster import (
+        contingency_matrix,
+        expected_mutual_information,
+        mutual_info_score,
+    )
+
+    table = contingency_matrix(one, other, sparse=True)
+    n_clusters = max(table.shape)
+    if n_clusters < 2:
+        return 0.0
+    found = mutual_info_score(None, None, contingency=table)
+    by_chance = expected_mutual_information(table, len(one))
+    finest = np.log(n_clusters)
+    # as chance could tell all where clusters are documents
+    return float((found - by_chance) / (finest - by_chance)) if finest > by_chance else 0.0
 
 
 @dataclass(frozen=True)
@@ -106,12 +140,15 @@ class Ensemble:
     families : tuple of str
         The family of each clustering.
     replicability : dict of float
-        Of each family: the adjusted mutual information between its clusters of the documents by
-        one half of their features and by the other.
+        Of each family: what its clusters of the documents by one half of their features tell of
+        those by the other (`shared_information`).
     reliability : ViewReliability
         How far the views can be trusted.
     halves : HalfClusterings or None
         The clusterings by halves of the features that `replicability` compares.
+    share : float or None
+        Of the weighted tokens of all views: what a view of these clusters should have, if it is
+        known.
     """
 
     members: np.ndarray
@@ -120,23 +157,12 @@ class Ensemble:
     replicability: dict[str, float]
     reliability: ViewReliability
     halves: HalfClusterings | None = None
+    share: float | None = None
 
     @property
     def indicators(self) -> sp.csr_array:
         """A column for each cluster of each member, with its say where a document is in it."""
-        return self._columns(self.weights)
-
-    def _columns(self, say: np.ndarray, by_size: bool = False) -> sp.csr_array:
-        docs = np.flatnonzero(self.members.min(axis=1) >= 0)
-        sizes = self.members.max(axis=0) + 1
-        columns = self.members[docs] + (np.cumsum(sizes) - sizes)
-        values = np.broadcast_to(say, columns.shape)
-        if by_size:
-            values = np.sqrt(values / np.bincount(columns.ravel(), minlength=sizes.sum())[columns])
-        rows = np.repeat(docs, columns.shape[1])
-        entries = values.ravel().astype(np.float32), (rows, columns.ravel())
-        shape = len(self.members), int(sizes.sum())
-        return sp.csr_array(sp.coo_array(entries, shape=shape))
+        return _columns(self.members, self.weights)
 
     def consensus(
         self, n_clusters: int, rng: np.random.Generator, *, resample: bool = False
@@ -151,13 +177,37 @@ class Ensemble:
             drawn = rng.integers(len(say), size=len(say))
             say = say * np.bincount(drawn, minlength=len(say))
             say = say if say.any() else self.weights
-        columns = self._columns(say, by_size=True)
-        docs = np.flatnonzero(np.diff(columns.indptr))
-        rows = columns[docs]
-        points = unit_rows(np.asarray(rows @ directions(rows, n_clusters, rng)))
-        labels = np.full(len(self.members), -1)
-        labels[docs] = kmeans(points, n_clusters, rng, n_init=CONSENSUS_STARTS)
-        return labels
+        return consensus(self.members, say, n_clusters, rng)
+
+
+def consensus(
+    members: np.ndarray, say: np.ndarray, n_clusters: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the clusters on which clusterings (documents, members) agree, -1 for empty ones."""
+    columns = _columns(members, say, by_size=True)
+    docs = np.flatnonzero(np.diff(columns.indptr))
+    rows = columns[docs]
+    points = unit_rows(np.asarray(rows @ directions(rows, n_clusters, rng)))
+    labels = np.full(len(members), -1)
+    labels[docs] = kmeans(points, n_clusters, rng, n_init=CONSENSUS_STARTS)
+    return labels
+
+
+def _columns(members: np.ndarray, say: np.ndarray, by_size: bool = False) -> sp.csr_array:
+    """Return a column for each cluster of each member, with its say where a document is in it.
+
+    `by_size` divides the say by the size of the cluster, and takes the square root.
+    """
+    docs = np.flatnonzero(members.min(axis=1) >= 0)
+    sizes = members.max(axis=0) + 1
+    columns = members[docs] + (np.cumsum(sizes) - sizes)
+    values = np.broadcast_to(say, columns.shape)
+    if by_size:
+        values = np.sqrt(values / np.bincount(columns.ravel(), minlength=sizes.sum())[columns])
+    rows = np.repeat(docs, columns.shape[1])
+    entries = values.ravel().astype(np.float32), (rows, columns.ravel())
+    shape = len(members), int(sizes.sum())
+    return short_indices(sp.csr_array(sp.coo_array(entries, shape=shape)))
 
 
 def make_ensemble(
@@ -167,24 +217,27 @@ def make_ensemble(
     n_clusters: int,
     rng: np.random.Generator,
     weights: np.ndarray | None = None,
+    topics: bool = False,
 ) -> Ensemble:
     """Cluster the documents in all families.
 
     `weights` are those of the views in the fused space, by default learned from the data. With many
-    documents all but the last step are done on a sample: the others join the nearest clusters.
+    documents all but the last step are done on a sample: the others join the nearest clusters. For
+    many `topics`, of which only a start is wanted, there are fewer families and a smaller sample.
     BLAS should be held to one thread by the caller.
     """
     has = documents_with_counts(matrices, present)
     features = [view_features(m) for m in matrices]
-    halves = deal(features, has, n_clusters, rng)
+    halves = deal(features, has, n_clusters, rng, TOPICS_SPLITS if topics else SPLITS)
     weights = halves.weights if weights is None else weights
-    by_half = half_clusterings(halves, weights, n_clusters, rng)
+    by_half = half_clusterings(halves, weights, n_clusters, rng, topics)
     replicability = by_half.replicability
     every = np.flatnonzero(has.any(axis=1))
-    docs = every if len(every) <= MOST_DOCUMENTS else sampled(every, SAMPLE, rng)
+    most, size = (TOPICS_SAMPLE, TOPICS_SAMPLE) if topics else (MOST_DOCUMENTS, SAMPLE)
+    docs = every if len(every) <= most else sampled(every, size, rng)
     space = _FusedSpace(features, has, docs, weights, n_clusters, rng)
     links = [links_graph(m)[docs][:, docs] if is_links(m) else None for m in matrices]
-    found = _members(space, links, weights, replicability, n_clusters, rng)
+    found = _members(space, links, weights, replicability, n_clusters, rng, topics)
     members = np.full((len(present), len(found)), -1, np.int32)
     members[docs] = np.column_stack([labels for _, labels, _ in found])
     if len(docs) < len(every):
@@ -201,18 +254,24 @@ def make_ensemble(
 
 
 def half_clusterings(
-    halves: Halves, weights: np.ndarray, n_clusters: int, rng: np.random.Generator
+    halves: Halves,
+    weights: np.ndarray,
+    n_clusters: int,
+    rng: np.random.Generator,
+    topics: bool = False,
 ) -> HalfClusterings:
     """Return the clusters of each family by one half of the features, and by the other."""
+    no_links = [None] * len(weights)  # links are features in a half of the features
     splits = []
     for split in halves.splits:
-        found = [
-            {name: kmeans(space, n_clusters, rng) for name, space in spaces}
-            for spaces in (_families_of(half, None, weights, n_clusters, rng) for half in split)
-        ]
+        found = []
+        for half in split:
+            spaces = families(half.seen, no_links, weights, n_clusters, rng, topics)
+            found.append({name: kmeans(space, n_clusters, rng) for name, space in spaces})
         splits.append([list(labels.values()) for labels in found])
     labels = np.array(splits, np.int32)  # (splits, 2, families, documents)
-    return HalfClusterings(halves.docs, tuple(found[0]), np.moveaxis(labels, -1, 0))
+    columns = tuple(tuple(half.columns for half in split) for split in halves.splits)
+    return HalfClusterings(halves.docs, tuple(found[0]), np.moveaxis(labels, -1, 0), columns)
 
 
 def family_replicability(
@@ -228,23 +287,6 @@ def family_say(replicability: Mapping[str, float]) -> dict[str, float]:
     if best <= 0:
         return dict.fromkeys(replicability, 1.0)
     return {name: (max(r, 0.0) / best) ** SHARPNESS for name, r in replicability.items()}
-
-
-def _families_of(
-    embeddings: Sequence[np.ndarray],
-    links: Sequence[sp.csr_array | None] | None,
-    weights: np.ndarray,
-    n_clusters: int,
-    rng: np.random.Generator,
-) -> Iterator[tuple[str, np.ndarray]]:
-    """Return the families of embedded views; views of links have their own graph."""
-    given = links or [None] * len(embeddings)
-    graphs = [
-        neighbor_graph(points, VIEW_NEIGHBORS) if graph is None else graph
-        for points, graph in zip(embeddings, given, strict=True)
-    ]
-    of_views = sum_of_graphs(graphs, weights)
-    return families(fuse(embeddings, weights), of_views, n_clusters, rng)
 
 
 class _FusedSpace:
@@ -264,9 +306,10 @@ class _FusedSpace:
         self._directions = []
         for v, rows in enumerate(features):
             self._directions.append(directions(rows[docs[has[docs, v]]], n_dims, rng))
-        self.embeddings = self._embeddings(docs)
-        self._means = view_means(self.embeddings)
-        self.sample = fuse(self.embeddings, weights, self._means)
+        embeddings = self._embeddings(docs)
+        self.seen = Seen([unit_rows(rows[docs]) for rows in features], embeddings, has[docs])
+        self._means = view_means(embeddings)
+        self.sample = fuse(embeddings, weights, self._means)
 
     def _embeddings(self, docs: np.ndarray) -> list[np.ndarray]:
         views = enumerate(zip(self._features, self._directions, strict=True))
@@ -284,13 +327,15 @@ def _members(
     replicability: dict[str, float],
     n_clusters: int,
     rng: np.random.Generator,
+    topics: bool,
 ) -> list[tuple[str, np.ndarray, float]]:
     """Return family, clusters and say of each member, on the documents of the sample."""
     says, found = family_say(replicability), []
-    for name, points in _families_of(space.embeddings, links, weights, n_clusters, rng):
+    n_members = TOPICS_MEMBERS if topics else MEMBERS
+    for name, points in families(space.seen, links, weights, n_clusters, rng, topics):
         say = says[name]
         if say >= LEAST_SAY:
-            more = rng.integers(n_clusters, 2 * n_clusters + 3, size=MEMBERS - 1)
+            more = rng.integers(n_clusters, 2 * n_clusters + 3, size=n_members - 1)
             found += [(name, kmeans(points, int(k), rng), say) for k in (n_clusters, *more)]
     return found
 

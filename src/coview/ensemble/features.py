@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from coview.views.density import is_dense_real
+from coview.em.tfidf import tfidf
+from coview.views.density import is_dense, is_dense_real
 
 Rows = Any  # features of one view, (documents, features): a csr_array or an ndarray
 
@@ -23,32 +25,29 @@ def n_dimensions(n_clusters: int) -> int:
     return int(np.clip(2 * n_clusters, MIN_DIMENSIONS, MAX_DIMENSIONS))
 
 
-def unit_rows(rows: np.ndarray) -> np.ndarray:
+def unit_rows(rows: Rows) -> Rows:
     """Return rows scaled to length one; rows of zeros stay.
 
     >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]]))
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
+    if sp.issparse(rows):
+        length = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+        scale = np.divide(1, length, out=np.zeros_like(length), where=length > 0)
+        return sp.csr_array(sp.diags_array(scale) @ rows)
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
 
 
-def tfidf(matrix: sp.csr_array) -> sp.csr_array:
-    """Return square roots of counts, weighted by tf-idf, with rows of length one.
-
-    Distances are then Hellinger distances, which suit multinomials; and unlike logarithms, square
-    roots keep measurements below 1 positive.
-    """
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    roots = sp.csr_array((np.sqrt(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
-    return sp.csr_array(TfidfTransformer().fit_transform(roots))
-
-
 def view_features(matrix: sp.csr_array) -> Rows:
-    """Return the features of a view: tf-idf of counts and weights, measurements as they are."""
-    return matrix.toarray() if is_dense_real(matrix) else tfidf(matrix)
+    """Return the features of a view: tf-idf of counts and weights, measurements as they are.
+
+    They are an ndarray where most of them are not zero.
+    """
+    if is_dense_real(matrix):
+        return matrix.toarray()
+    return tfidf(matrix).toarray() if is_dense(matrix) else tfidf(matrix)
 
 
 def directions(rows: Rows, n_dims: int, rng: np.random.Generator) -> np.ndarray:
@@ -71,6 +70,40 @@ def directions(rows: Rows, n_dims: int, rng: np.random.Generator) -> np.ndarray:
     first = np.argsort(-squares, kind="stable")[:n_dims]
     first = first[squares[first] > RANK_TOLERANCE * squares.max()]
     return (small @ (turn[:, first] / np.sqrt(squares[first]))).astype(rows.dtype)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Documents as they are seen by all features, or by half of them.
+
+    Attributes
+    ----------
+    features : list of csr_array or ndarray
+        Of each view, rows of length one.
+    embeddings : list of ndarray
+        The same in the leading directions of each view, rows of length one.
+    has : ndarray of bool of shape (documents, views)
+        Which documents have anything in a view.
+    """
+
+    features: list[Rows]
+    embeddings: list[np.ndarray]
+    has: np.ndarray
+
+
+def see(
+    features: Sequence[Rows],
+    has: np.ndarray,
+    n_dims: int,
+    rngs: Sequence[np.random.Generator],
+) -> Seen:
+    """Return documents as these features of each view show them; `rngs` are those of the views."""
+    units = [unit_rows(rows) for rows in features]
+    filled = [np.asarray(abs(rows).sum(axis=1)).ravel() > 0 for rows in units]
+    has = has & np.column_stack(filled)
+    views = zip(units, has.T, rngs, strict=True)
+    points = [embed(rows, h, n_dims, rng) for rows, h, rng in views]
+    return Seen(units, points, has)
 
 
 def embed(features: Rows, has: np.ndarray, n_dims: int, rng: np.random.Generator) -> np.ndarray:

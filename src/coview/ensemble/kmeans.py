@@ -41,26 +41,15 @@ class KMeansResult:
     inertia: float
 
 
-def kmeans(
-    features: Any,
-    n_clusters: int,
-    rng: np.random.Generator,
-    *,
-    n_init: int = 1,
-    max_iter: int = 30,
-    sample: int | None = None,
-    centers: np.ndarray | None = None,
-) -> np.ndarray:
-    """Return the cluster of each row; see `fit_kmeans`.
+def kmeans(features: Any, n_clusters: int, rng: np.random.Generator, **options: Any) -> np.ndarray:
+    """Return the cluster of each row; `options` are those of `fit_kmeans`.
 
     >>> rows = np.array([[0.0], [0.1], [5.0], [5.1]])
     >>> labels = kmeans(rows, 2, np.random.default_rng(0))
     >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
     True
     """
-    return fit_kmeans(
-        features, n_clusters, rng, n_init=n_init, max_iter=max_iter, sample=sample, centers=centers
-    ).labels
+    return fit_kmeans(features, n_clusters, rng, **options).labels
 
 
 def fit_kmeans(

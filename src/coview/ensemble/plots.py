@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coview.escaping import for_plot
 from coview.extras import need
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def _new_axes(n_views: int) -> Any:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    return for_plot(name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…")
 
 
 def _draw_matrix(ax: Any, matrix: np.ndarray, names: list[str]) -> None:

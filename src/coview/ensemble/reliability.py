@@ -5,6 +5,10 @@ of view u; if neighbors in the other half of view v are in the same clusters mor
 chance, the two tell the same about the documents, and noise does not. B[u, v] is this assortativity
 (Newman, 2003); the diagonal compares a view with itself. The weights are the leading eigenvector of
 B: views that agree with themselves and with other views that do.
+
+Copies of a view would agree with each other and outvote the rest, so they are found first
+(`copies`), count as one view in B, and share its weight: w^2, by which a view counts, is divided
+by their number.
 """
 
 from __future__ import annotations
@@ -17,7 +21,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.em.scaling import learn_scaling, scaled
-from coview.ensemble.features import Rows, embed, n_dimensions, view_features
+from coview.ensemble.copies import copies
+from coview.ensemble.features import Rows, Seen, n_dimensions, see, view_features
 from coview.ensemble.kmeans import kmeans
 from coview.ensemble.spaces import VIEW_NEIGHBORS, neighbor_graph
 from coview.params import check_int
@@ -29,6 +34,8 @@ LEAST_WEIGHT = (
     0.01  # a view that tells nothing still has topics, and new documents may have it alone
 )
 STARTS = 2  # of each k-means
+OWN_SAY = 0.5  # of the agreement of a view with itself, beside that with another
+CONTRAST = 1.5  # the power of the eigenvector
 
 
 @dataclass(frozen=True)
@@ -44,15 +51,19 @@ class ViewReliability:
         half of another (column): 1 if all neighbors are in one cluster, 0 as by chance. The
         diagonal says how reliable a view is by itself.
     weights : dict of float
-        The weight of each view, at most 1 and near 0 for a view of noise.
+        The weight of each view, at most 1 and near 0 for a view of noise. Copies of a view share
+        its weight: the squares of theirs sum up to its square.
     n_docs : int
         The number of documents by which the views were judged, a sample of them if there are many.
+    copies : tuple of tuple of str
+        Views that are near copies of each other, if there are any.
     """
 
     names: tuple[str, ...]
     matrix: np.ndarray
     weights: dict[str, float]
     n_docs: int
+    copies: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
         width = max(map(len, self.names))
@@ -61,7 +72,8 @@ class ViewReliability:
             f"{name:<{width}}  {self.weights[name]:6.2f}  {r:11.2f}"
             for name, r in zip(self.names, own, strict=True)
         ]
-        return "\n".join([f"{'view':<{width}}  weight  reliability", *rows])
+        alike = [f"copies that share the weight of one view: {', '.join(c)}" for c in self.copies]
+        return "\n".join([f"{'view':<{width}}  weight  reliability", *rows, *alike])
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the matrix with the weights of the views; return the matplotlib axes."""
@@ -125,30 +137,49 @@ def documents_with_counts(matrices: Sequence[sp.csr_array], present: np.ndarray)
 
 
 @dataclass(frozen=True)
-class Halves:
-    """Embeddings of documents by one half of the features of each view, and by the other.
+class Half:
+    """Documents as one half of the features of each view shows them, and which features."""
 
-    `splits[s][h][v]` is the embedding by half h of view v, of the documents `docs`, when
-    features were dealt for the time s. `agreement` is the matrix B.
+    seen: Seen
+    columns: tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Documents by one half of the features of each view, and by the other.
+
+    `splits[s][h]` has the documents `docs` by half h, when features were dealt for the time s.
+    `agreement` is the matrix B, and `same` the first of the views of which each one is a copy.
     """
 
     docs: np.ndarray
-    splits: tuple[tuple[list[np.ndarray], list[np.ndarray]], ...]
+    splits: tuple[tuple[Half, Half], ...]
     agreement: np.ndarray
+    same: np.ndarray
 
     def reliability(self, names: Sequence[str]) -> ViewReliability:
         """Return the matrix and the weights of the views, by name."""
         weights = dict(zip(names, map(float, self.weights), strict=True))
-        return ViewReliability(tuple(names), self.agreement, weights, len(self.docs))
+        alike: dict[int, list[str]] = {}
+        for name, first in zip(names, self.same.tolist(), strict=True):
+            alike.setdefault(first, []).append(name)
+        copied = tuple(tuple(group) for group in alike.values() if len(group) > 1)
+        return ViewReliability(tuple(names), self.agreement, weights, len(self.docs), copied)
 
     @property
     def weights(self) -> np.ndarray:
-        """The weights of the views, the largest one is 1."""
-        return leading_weights(self.agreement)
+        """The weights of the views; the largest one is 1, if it has no copies."""
+        first, place, number = np.unique(self.same, return_inverse=True, return_counts=True)
+        weights = leading_weights(self.agreement[np.ix_(first, first)])
+        return (weights / np.sqrt(number))[place]
 
 
 def deal(
-    features: Sequence[Rows], has: np.ndarray, n_clusters: int, rng: np.random.Generator
+    features: Sequence[Rows],
+    has: np.ndarray,
+    n_clusters: int,
+    rng: np.random.Generator,
+    n_splits: int = SPLITS,
 ) -> Halves:
     """Deal the features of each view into halves, and measure how far views agree across them.
 
@@ -156,12 +187,10 @@ def deal(
     """
     docs = sampled(np.flatnonzero(has.any(axis=1)), SAMPLE, rng)
     has, rows = has[docs], [f[docs] for f in features]
-    agreement, splits = np.zeros((len(rows), len(rows))), []
-    for _ in range(SPLITS):
-        split = _split(rows, has, n_clusters, rng)
-        agreement += _agreement(split, n_clusters, rng) / SPLITS
-        splits.append(split)
-    return Halves(docs, tuple(splits), agreement)
+    same = copies(rows, has)
+    splits = tuple(_split(rows, has, same, n_clusters, rng) for _ in range(n_splits))
+    found = [_agreement(split, same, n_clusters, rng) for split in splits]
+    return Halves(docs, splits, np.mean(found, axis=0), same)
 
 
 def sampled(docs: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
@@ -170,15 +199,29 @@ def sampled(docs: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray
 
 
 def _split(
-    features: Sequence[Rows], has: np.ndarray, n_clusters: int, rng: np.random.Generator
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return the embeddings of the views by one half of their features, and by the other."""
-    n_dims = n_dimensions(n_clusters)
-    halves: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
-    for v, rows in enumerate(features):
-        for half, columns in zip(halves, deal_columns(rows.shape[1], rng), strict=True):
-            half.append(embed(rows[:, columns], has[:, v], n_dims, rng))
-    return halves
+    features: Sequence[Rows],
+    has: np.ndarray,
+    same: np.ndarray,
+    n_clusters: int,
+    rng: np.random.Generator,
+) -> tuple[Half, Half]:
+    """Return the documents by one half of the features of each view, and by the other.
+
+    Exact copies of a view are dealt like it: no feature is in both halves. Copies have random
+    numbers of their own, so that the others have the same with them as without.
+    """
+    for_copies = rng.spawn(1)[0]
+    rngs = [rng if first == v else for_copies for v, first in enumerate(same)]
+    dealt: list[tuple[np.ndarray, np.ndarray]] = []
+    for v, (rows, first) in enumerate(zip(features, same, strict=True)):
+        alike = first < v and features[first].shape == rows.shape
+        dealt.append(dealt[first] if alike else deal_columns(rows.shape[1], rngs[v]))
+    n_dims, halves = n_dimensions(n_clusters), []
+    for columns in zip(*dealt, strict=True):
+        parts = [rows[:, kept] for rows, kept in zip(features, columns, strict=True)]
+        halves.append(Half(see(parts, has, n_dims, rngs), columns))
+    one, other = halves
+    return one, other
 
 
 def deal_columns(n_columns: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -193,19 +236,24 @@ def deal_columns(n_columns: int, rng: np.random.Generator) -> tuple[np.ndarray, 
 
 
 def _agreement(
-    split: tuple[list[np.ndarray], list[np.ndarray]], n_clusters: int, rng: np.random.Generator
+    split: tuple[Half, Half], same: np.ndarray, n_clusters: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the mean assortativity of the clusters of each view on the graph of each other."""
-    graphs = [[neighbor_graph(e, VIEW_NEIGHBORS) for e in half] for half in split]
-    found = np.zeros((len(split[0]), len(split[0])))
-    for half, other in ((0, 1), (1, 0)):
-        for u, points in enumerate(split[half]):
+    """Return the mean assortativity of the clusters of each view on the graph of each other.
+
+    A copy has the row and the column of the view that it copies.
+    """
+    first = np.unique(same)
+    found = np.zeros((len(same), len(same)))
+    for half, other in (split, split[::-1]):
+        graphs = [neighbor_graph(other.seen.embeddings[v], VIEW_NEIGHBORS) for v in first]
+        for u in first:
+            points = half.seen.embeddings[u]
             docs = np.flatnonzero(points.any(axis=1))
             labels = np.full(len(points), -1)
             if len(docs):
                 labels[docs] = kmeans(points[docs], n_clusters, rng, n_init=STARTS)
-            found[u] += [assortativity(labels, graph) / 2 for graph in graphs[other]]
-    return found
+            found[u, first] += [assortativity(labels, graph) / 2 for graph in graphs]
+    return found[np.ix_(same, same)]
 
 
 def assortativity(labels: np.ndarray, graph: sp.csr_array) -> float:
@@ -230,12 +278,15 @@ def assortativity(labels: np.ndarray, graph: sp.csr_array) -> float:
 
 
 def leading_weights(agreement: np.ndarray) -> np.ndarray:
-    """Return the weights of the views from their agreement: its leading eigenvector.
+    """Return the weights of the views from their agreement: its leading eigenvector, to a power.
 
-    The largest is 1, none is below a hundredth. All are 1 if no view agrees with any.
+    That a view agrees with itself counts for half: so does one that belongs to other documents. The
+    power makes up for that where views are of different worth. The largest is 1, none is
+    below a hundredth. All are 1 if no view agrees with any.
     """
     symmetric = np.maximum((agreement + agreement.T) / 2, 0)
+    np.fill_diagonal(symmetric, OWN_SAY * np.diag(symmetric))
     if not symmetric.any():
         return np.ones(len(agreement))
     vector = np.abs(np.linalg.eigh(symmetric)[1][:, -1])
-    return np.maximum(vector / vector.max(), LEAST_WEIGHT)
+    return np.maximum((vector / vector.max()) ** CONTRAST, LEAST_WEIGHT)

@@ -4,24 +4,31 @@ A family is a space with a row for each document: the fused embeddings of the vi
 smoothed over a graph of neighbors, eigenvectors of such a graph (spectral clustering of Ng, Jordan
 and Weiss, 2002), or diffusion maps of it (Coifman and Lafon, 2006), which weigh eigenvectors by
 powers of their eigenvalues instead of cutting them off.
+
+Neighbors are searched in two ways, and each has its families: by embeddings, in which documents can
+be near without a word in common, and by all features. In noisy short texts the second find the
+better neighbors, since the leading directions leave out the rare words that two of them share; in
+parallel or very long texts the first. Which of them tell more is left to their replicability.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from inspect import signature
 
 import numpy as np
 import scipy.sparse as sp
 
-from coview.ensemble.features import unit_rows
+from coview.ensemble.features import Seen, fuse, unit_rows
+from coview.ensemble.neighbors import nearest_by_views, nearest_points
 
 VIEW_NEIGHBORS = 15  # in each view
 FUSED_NEIGHBORS = (10, 20)  # in the fused space
+FEWEST_NEIGHBORS = 3
 SELF_WEIGHT = 0.15  # of a document itself where it is smoothed over its neighbors
 SMOOTHINGS = (2, 4)
 DIFFUSION_TIMES = (4, 8)
-ROWS_AT_ONCE = 1024
 LINKS_DENSITY = 0.1  # a square view with more non-zeros than this share is no graph of links
 
 
@@ -33,33 +40,37 @@ def nearest_rows(points: np.ndarray, n_neighbors: int) -> np.ndarray:
 
     The rows have length one. There are fewer neighbors where there are fewer other rows.
     """
-    n = len(points)
-    k = min(n_neighbors, n - 1)
-    found = np.empty((n, max(k, 0)), np.int32)
-    for start in range(0, n if k > 0 else 0, ROWS_AT_ONCE):
-        here = slice(start, start + ROWS_AT_ONCE)
-        far = -(points[here] @ points.T)
-        rows = np.arange(len(far))[:, np.newaxis]
-        far[rows[:, 0], start + rows[:, 0]] = np.inf
-        best = np.sort(np.argpartition(far, k - 1, axis=1)[:, :k], axis=1)
-        order = np.argsort(far[rows, best], axis=1, kind="stable")
-        found[here] = best[rows, order]
-    return found
+    return nearest_points(points, points, n_neighbors, own=np.arange(len(points)))
 
 
-def graph_of(near: np.ndarray, docs: np.ndarray, n_docs: int) -> sp.csr_array:
-    """Return the graph of all documents with an edge where either of two is near the other."""
-    ends = np.repeat(docs, near.shape[1]), docs[near.ravel()]
+def graph_of(
+    near: np.ndarray, docs: np.ndarray, n_docs: int, among: np.ndarray | None = None
+) -> sp.csr_array:
+    """Return the graph of all documents with an edge where either of two is near the other.
+
+    `near` (documents in `docs`, neighbors) are places in `among`, by default in `docs`.
+    """
+    among = docs if among is None else among
+    ends = np.repeat(docs, near.shape[1]), among[near.ravel()]
     graph = sp.csr_array((np.ones(near.size, np.float32), ends), shape=(n_docs, n_docs))
     graph = sp.csr_array(graph + graph.T)
     graph.data[:] = 1
     return graph
 
 
-def neighbor_graph(points: np.ndarray, n_neighbors: int) -> sp.csr_array:
-    """Return the graph of nearest neighbors; rows of zeros, which lack the view, have no edge."""
+def neighbor_graph(
+    points: np.ndarray, n_neighbors: int, searched: np.ndarray | None = None
+) -> sp.csr_array:
+    """Return the graph of nearest neighbors; rows of zeros, which lack the view, have no edge.
+
+    `searched` are the documents among which neighbors are searched, by default all.
+    """
     docs = np.flatnonzero(points.any(axis=1))
-    return graph_of(nearest_rows(points[docs], n_neighbors), docs, len(points))
+    among = docs if searched is None else searched[points[searched].any(axis=1)]
+    place = np.full(len(points), -1)
+    place[among] = np.arange(len(among))
+    near = nearest_points(points[docs], points[among], n_neighbors, own=place[docs])
+    return graph_of(near, docs, len(points), among)
 
 
 def is_links(matrix: sp.csr_array) -> bool:
@@ -103,28 +114,118 @@ def symmetric_normalization(graph: sp.csr_array) -> sp.csr_array:
 # -- families --------------------------------------------------------------------------------------
 
 
+def usual_neighbors(wanted: int, n_docs: int, n_clusters: int) -> int:
+    """Return how many neighbors to search: at most two thirds of the documents of a cluster.
+
+    A graph with more neighbors than a cluster has documents cannot tell it from others.
+
+    >>> usual_neighbors(15, 1000, 5), usual_neighbors(15, 90, 5)
+    (15, 12)
+    """
+    return min(wanted, max(2 * n_docs // (3 * n_clusters), FEWEST_NEIGHBORS))
+
+
+def view_graph(seen: Seen, view: int, n_clusters: int) -> sp.csr_array:
+    """Return the graph of nearest neighbors in one view, by all of its features."""
+    docs = np.flatnonzero(seen.has[:, view])
+    rows = seen.features[view][docs]
+    k = usual_neighbors(VIEW_NEIGHBORS, len(docs), n_clusters)
+    near = nearest_points(rows, rows, k, own=np.arange(len(docs)))
+    return graph_of(near, docs, len(seen.has))
+
+
 def families(
-    fused: np.ndarray, of_views: sp.csr_array, n_clusters: int, rng: np.random.Generator
+    seen: Seen,
+    links: Sequence[sp.csr_array | None],
+    weights: np.ndarray,
+    n_clusters: int,
+    rng: np.random.Generator,
+    topics: bool = False,
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the name of each family and its space (documents, dimensions), rows of length one.
 
-    `fused` are the fused embeddings, `of_views` is the weighted sum of the views' graphs.
+    Views of links have their own graph in place of one of neighbors. For many `topics` only the
+    fused space and what is smoothed over the neighbors by features are made: the eigenvectors
+    of a graph cost more than EM itself.
     """
-    docs = np.flatnonzero(fused.any(axis=1))
-    near = nearest_rows(fused[docs], max(FUSED_NEIGHBORS))
-    few, many = (graph_of(near[:, :k], docs, len(fused)) for k in FUSED_NEIGHBORS)
-    both = sp.csr_array(mean_degree_one(few + many) + of_views)
+    fused = fuse(seen.embeddings, weights)
     yield "fused", fused
-    yield from _smoothed(fused, both)
-    yield "spectral, fused", spectral(many, n_clusters, rng)
-    yield "spectral, views", spectral(of_views, n_clusters, rng)
-    values, vectors = eigenvectors(both, 2 * n_clusters, rng)
-    yield "spectral, both", unit_rows(vectors[:, :n_clusters])
+    graphs = _graphs_by_features(seen, links, weights, n_clusters)
+    if topics:
+        yield from _smoothed(fused, graphs.both, "by features")
+        return
+    yield from _of_graphs(fused, graphs, n_clusters, rng, "by features")
+    graphs = _graphs_by_embedding(seen, fused, links, weights, n_clusters)
+    yield from _of_graphs(fused, graphs, n_clusters, rng, "by embedding")
+
+
+@dataclass(frozen=True)
+class _Graphs:
+    """Graphs of neighbors: in the fused space, the weighted sum of those in the views, and both."""
+
+    fused: sp.csr_array
+    of_views: sp.csr_array
+    both: sp.csr_array
+
+    @classmethod
+    def of(
+        cls,
+        near: np.ndarray,
+        docs: np.ndarray,
+        n_docs: int,
+        of_views: Sequence[sp.csr_array],
+        links: Sequence[sp.csr_array | None],
+        weights: np.ndarray,
+    ) -> _Graphs:
+        few, many = (
+            graph_of(near[:, : k * near.shape[1] // max(FUSED_NEIGHBORS)], docs, n_docs)
+            for k in FUSED_NEIGHBORS
+        )
+        pairs = zip(of_views, links, strict=True)
+        total = sum_of_graphs([g if own is None else own for g, own in pairs], weights)
+        return cls(many, total, sp.csr_array(mean_degree_one(few + many) + total))
+
+
+def _graphs_by_features(
+    seen: Seen, links: Sequence[sp.csr_array | None], weights: np.ndarray, n_clusters: int
+) -> _Graphs:
+    docs = np.flatnonzero(seen.has.any(axis=1))
+    k = usual_neighbors(max(FUSED_NEIGHBORS), len(docs), n_clusters)
+    near = nearest_by_views([rows[docs] for rows in seen.features], seen.has[docs], weights, k)
+    of_views = [view_graph(seen, v, n_clusters) for v in range(len(links))]
+    return _Graphs.of(near, docs, len(seen.has), of_views, links, weights)
+
+
+def _graphs_by_embedding(
+    seen: Seen,
+    fused: np.ndarray,
+    links: Sequence[sp.csr_array | None],
+    weights: np.ndarray,
+    n_clusters: int,
+) -> _Graphs:
+    docs = np.flatnonzero(fused.any(axis=1))
+    near = nearest_rows(fused[docs], usual_neighbors(max(FUSED_NEIGHBORS), len(docs), n_clusters))
+    of_views = [
+        neighbor_graph(points, usual_neighbors(VIEW_NEIGHBORS, int(h.sum()), n_clusters))
+        for points, h in zip(seen.embeddings, seen.has.T, strict=True)
+    ]
+    return _Graphs.of(near, docs, len(fused), of_views, links, weights)
+
+
+def _of_graphs(
+    fused: np.ndarray, graphs: _Graphs, n_clusters: int, rng: np.random.Generator, how: str
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the families of one way to search neighbors."""
+    yield from _smoothed(fused, graphs.both, how)
+    yield f"spectral, fused, {how}", spectral(graphs.fused, n_clusters, rng)
+    yield f"spectral, views, {how}", spectral(graphs.of_views, n_clusters, rng)
+    values, vectors = eigenvectors(graphs.both, 2 * n_clusters, rng)
+    yield f"spectral, both, {how}", unit_rows(vectors[:, :n_clusters])
     for time in DIFFUSION_TIMES:
-        yield f"diffusion {time}", unit_rows(vectors * values**time)
+        yield f"diffusion {time}, {how}", unit_rows(vectors * values**time)
 
 
-def _smoothed(fused: np.ndarray, graph: sp.csr_array) -> Iterator[tuple[str, np.ndarray]]:
+def _smoothed(fused: np.ndarray, graph: sp.csr_array, how: str) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the fused space smoothed over a graph, by S = D^-1/2 G D^-1/2 + .15 I."""
     own = SELF_WEIGHT * sp.eye_array(len(fused), format="csr")
     smoother = sp.csr_array(symmetric_normalization(graph) + own, dtype=fused.dtype)
@@ -132,7 +233,7 @@ def _smoothed(fused: np.ndarray, graph: sp.csr_array) -> Iterator[tuple[str, np.
     for times in range(1, max(SMOOTHINGS) + 1):
         points = smoother @ points
         if times in SMOOTHINGS:
-            yield f"smoothed {times}", unit_rows(points)
+            yield f"smoothed {times}, {how}", unit_rows(points)
 
 
 def spectral(graph: sp.csr_array, n_vectors: int, rng: np.random.Generator) -> np.ndarray:

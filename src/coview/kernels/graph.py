@@ -48,7 +48,9 @@ def conjugate_gradients(indptr, indices, weights, mass, component, right, x, tol
     alpha, gamma, before, largest = np.zeros((4, LANES))
     gains = np.full((DELAY, LANES), np.inf)
     _apply(indptr, indices, weights, mass, x, q, alpha)
-    r[:] = right - q
+    for i in range(_u(x.shape[0])):
+        for k in range(LANES):  # assigning arrays to arrays takes seconds to compile
+            r[i, k] = right[i, k] - q[i, k]
     alpha[:] = 0.0
     _advance(alpha, p, q, diagonal, component, component_mass, x, r, gamma, largest, shifts)
     for iteration in range(max_iter):

@@ -161,7 +161,8 @@ def nearest_sparse(indptr, indices, data, lengths, slack, by_term, bias, labels,
     two = by_term.dtype.type(2)
     n_changed = 0
     for i in range(_u(lengths.shape[0])):
-        scores[:] = bias
+        for k in range(n_clusters):  # assigning arrays to arrays takes seconds to compile
+            scores[k] = bias[k]
         j, end = _u(indptr[i]), _u(indptr[i + _u(1)])
         while j + _u(4) <= end:  # four non-zeros at a time
             j1, j2, j3 = j + _u(1), j + _u(2), j + _u(3)

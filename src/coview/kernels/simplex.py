@@ -21,7 +21,8 @@ def normalize_rows(counts, old, keep, tiny):
         for k in range(counts.shape[1]):
             mass += counts[i, k]
         if keep[i] or not mass > 0.0:
-            counts[i] = old[i]
+            for k in range(counts.shape[1]):  # counts[i] = old[i] takes seconds to compile
+                counts[i, k] = old[i, k]
             continue
         for k in range(counts.shape[1]):
             share = counts[i, k] / mass

@@ -1,7 +1,8 @@
 """Measures of a clustering against classes.
 
 All of them take `labels_true`, the classes, and `labels_pred`, the clusters, of the same documents.
-Leave out documents that lack one: a value that stands for "missing" would count as one more class.
+Leave out documents without a class (-1, None, NaN, an empty text), which are refused: they would
+count as one more class.
 """
 
 from typing import Any
@@ -12,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
 from coview.params import check_choice
+from coview.views.labels import label_array, refuse_unlabeled
 
 
 def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
@@ -115,26 +117,17 @@ def adjusted_rand(labels_true: Any, labels_pred: Any) -> float:
 
 def _checked(labels_true: Any, labels_pred: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return both labelings as arrays; refuse different lengths, no documents, missing labels."""
-    true, pred = np.asarray(labels_true), np.asarray(labels_pred)
+    true, pred = label_array(labels_true), label_array(labels_pred)
     if true.ndim != 1 or true.shape != pred.shape or not len(true):
         raise ValueError(
             "labels_true and labels_pred must have one entry for each of the same documents, at "
             f"least one; found the shapes {true.shape} and {pred.shape}."
         )
-    for name, labels in (("labels_true", true), ("labels_pred", pred)):
-        missing = _missing(labels)
-        if missing:
-            row, label = missing[0]
-            raise ValueError(
-                f"{name} must not lack a label, found {label!r} at row {row}, counting from 0. "
-                "Leave documents without one out of both."
-            )
-    return true, pred
+    # -1 is a cluster as any other: that of the documents of which nothing is known
+    pair = refuse_unlabeled("labels_true", true), refuse_unlabeled("labels_pred", pred, None)
+    return _narrow(pair[0]), _narrow(pair[1])
 
 
-def _missing(labels: np.ndarray) -> list[tuple[int, Any]]:
-    """Return row and value of labels that are None or NaN (the one value unequal to itself)."""
-    if labels.dtype.kind not in "fO":  # integers and texts cannot be missing
-        return []
-    pairs = enumerate(labels.tolist())
-    return [(row, label) for row, label in pairs if label is None or label != label]
+def _narrow(labels: np.ndarray) -> np.ndarray:
+    """Return objects in the type that NumPy finds for them, which can be sorted."""
+    return np.array(labels.tolist()) if labels.dtype == object else labels

@@ -24,8 +24,12 @@ import numpy as np
 from scipy.special import rel_entr
 
 from coview.params import check_choice, check_int
+from coview.views.labels import refuse_unlabeled
 
 METRICS = ("hellinger", "cosine", "correlation", "jensen-shannon")
+# inverse penalty of the logistic regressions of the semantic space, in `SearchIndex` and in
+# comparisons: topic shares are small and need large coefficients (docs/search.md has others)
+SEMANTIC_C = 10.0
 BLOCK = 1 << 22  # scores that are sorted at a time
 
 
@@ -200,7 +204,8 @@ def precision_at_k(
 def _hits(scores: Any, query_labels: Any, gallery_labels: Any) -> Iterator[np.ndarray]:
     """Yield which answers are relevant, best answer first, in blocks (queries, gallery)."""
     scores = _check_scores(scores)
-    queries, gallery = np.asarray(query_labels), np.asarray(gallery_labels)
+    queries = refuse_unlabeled("query_labels", query_labels)
+    gallery = refuse_unlabeled("gallery_labels", gallery_labels)
     if scores.shape != (len(queries), len(gallery)):
         raise ValueError(
             f"scores have the shape {scores.shape}, but there are labels for {len(queries)} "

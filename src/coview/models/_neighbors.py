@@ -14,6 +14,7 @@ from coview.em.penalties.neighbor_pull import NeighborPull
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
+from coview.em.tfidf import inverse_frequencies, tfidf
 from coview.graphs.neighbors import graph_of_pairs, nearest_pairs, scaled_points
 from coview.graphs.new_neighbors import (
     NeighborSearch,
@@ -34,22 +35,16 @@ class NeighborFeatures:
 
     The papers' Euclidean distance suits measurements; between sparse counts it mostly tells short
     documents from long ones. So sparse views are compared by tf-idf weights of square roots, with
-    rows of length one, as in `em.starts.concatenated_tfidf`, unless `metric` says otherwise.
+    rows of length one (`em.tfidf`), unless `metric` says otherwise.
     """
 
     def __init__(self, training: sp.csr_array, metric: str = "auto") -> None:
-        from sklearn.feature_extraction.text import TfidfTransformer
-
         euclidean = is_dense(training) if metric == "auto" else metric == "euclidean"
-        self.tfidf = None if euclidean else TfidfTransformer().fit(_roots(training))
+        self.idf = None if euclidean else inverse_frequencies(training)
 
     def of(self, matrix: sp.csr_array) -> sp.csr_array:
         """Return the features of documents, of the training or new ones."""
-        return matrix if self.tfidf is None else sp.csr_array(self.tfidf.transform(_roots(matrix)))
-
-
-def _roots(matrix: sp.csr_array) -> sp.csr_array:
-    return sp.csr_array((np.sqrt(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
+        return matrix if self.idf is None else tfidf(matrix, self.idf)
 
 
 def neighbor_graph(

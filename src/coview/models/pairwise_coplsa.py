@@ -17,9 +17,11 @@ views (17), with the gradient (14): literally with `step="paper"`; with `step="s
 line search make sure that the objective never falls. There, a document that needed the shift goes
 only half of the way, so that no share becomes zero, which it could never leave.
 
-Sampling. The norm runs over all pairs of documents. As in the paper a sample of pairs, drawn once a
-fit, stands for them, and its sum is rescaled to all pairs; here 20 pairs a document by default, so
-that the cost is linear (`pair_fraction=0.05` is the paper's 5 % of all pairs: quadratic).
+Sampling. The norm runs over all pairs of documents. As in the paper (Section 5.4) a sample of pairs
+is drawn once a fit; here 20 pairs a document by default, so that the cost is linear
+(`pair_fraction=0.05` is the paper's 5 % of all pairs: quadratic). On the scale of masses the sample
+stands for all pairs. With `strength_scale="absolute"` lam is in front of the sum over the sample
+itself, as in the paper: a smaller sample pulls less.
 
 Nothing in (4) relates topic z of one view to topic z of another. After the fit the topics of all
 views are matched to those of the reference view (Hungarian method on how often they meet in a
@@ -67,8 +69,9 @@ class PairwiseCoPLSA(PenalizedModel):
         for all without labels: see :func:`coview.strength_path`.
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": 1.0 times the weighted tokens of all documents multiplies the mean of (S_v - S_u)^2
-        over all pairs, so neither the scale of the counts nor the number of documents matters;
-        "absolute": the paper's lambda.
+        over all pairs, so neither the scale of the counts nor the number of documents or of sampled
+        pairs matters; "absolute": the paper's lambda, the weight of each sampled pair (0.07 there,
+        with `pair_fraction=0.05`), so that more pairs are a stronger agreement.
     bandwidth : float, default=1.0
         sigma of the similarity; |p - q|^2 is at most 2.
     n_pairs : int or None, default=None
@@ -199,16 +202,18 @@ class PairwiseCoPLSA(PenalizedModel):
         return mixture_of_each_view(data, emissions, start)  # no pairs: nothing couples the views
 
     def _penalty(self, data: Prepared, rng: np.random.Generator) -> SimilarityAgreement:
-        """Draw the pairs, and rescale lam so that their sum stands for that over all pairs."""
+        """Draw the pairs; on the scale of masses, their sum stands for that over all pairs."""
         n_all = n_all_pairs(data.n_docs)
         wanted = PAIRS_PER_DOCUMENT * data.n_docs if self.n_pairs is None else self.n_pairs
         if self.pair_fraction is not None:
             wanted = max(1, round(self.pair_fraction * n_all))
         pairs = sample_pairs(data.n_docs, min(wanted, n_all), rng)
         strength, factors = pair_strengths(data.strength, data.names)
-        strength = strength * n_all / max(len(pairs), 1)
         if self.strength_scale == "mass":
-            strength *= data.mass.sum() / max(2 * n_all, 1)  # the norm counts (i,j) and (j,i)
+            # the mean over the pairs; the norm counts (i,j) and (j,i). The order of the products
+            # decides about the last bit.
+            strength = strength * n_all / max(len(pairs), 1)
+            strength *= data.mass.sum() / max(2 * n_all, 1)
         return SimilarityAgreement(pairs, strength, self.bandwidth, self.step, 0.5, factors)
 
     def _finish(self, problem: Problem, data: Prepared) -> Problem:

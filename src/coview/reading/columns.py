@@ -28,7 +28,8 @@ from coview.reading.tables import (
 )
 from coview.reading.text import CountedView, TextColumn, TextOptions, TokensColumn
 from coview.views.checks import check_aligned, check_ids, check_view_names
-from coview.wording import listing, location, printable, quoted
+from coview.views.labels import LARGEST, is_unlabeled_item
+from coview.wording import argument, listing, location, printable, quoted
 
 _INTEGER = re.compile("0|-?[1-9][0-9]*")
 
@@ -159,8 +160,8 @@ def _check_roles(source: RowSource, roles: ColumnRoles, counted: Iterable[str]) 
         prose = text_columns(source)
         looks = f"{listing(prose, 20)} look like text" if prose else "none looks like text"
         raise ValueError(
-            f"Say which columns are views, for example text=[...]. {source.name} has the columns "
-            f"{listing(source.columns(), 20)}; {looks}."
+            f"Say which columns are views, for example by {argument('text', *prose[:1])}. "
+            f"{source.name} has the columns {listing(source.columns(), 20)}; {looks}."
         )
     check_view_names(views)
     check_columns(roles.columns, source)
@@ -261,7 +262,9 @@ class IdColumn:
     def add(self, cell: Any) -> None:
         """Read the cell of one more document."""
         if is_missing(cell):
-            raise ValueError("the id is empty. Each document needs one; or leave id= out.")
+            raise ValueError(
+                f"the id is empty. Each document needs one; or leave {argument('id')} out."
+            )
         if isinstance(cell, float) and cell.is_integer():
             cell = int(cell)
         if isinstance(cell, bool) or not isinstance(cell, str | int | np.integer):
@@ -285,13 +288,13 @@ class LabelColumn:
 
     def add(self, cell: Any) -> None:
         """Read the cell of one more document."""
-        value = None if is_missing(cell) else _label_value(cell)
+        value = None if is_unlabeled_item(cell) else _label_value(cell)
         self._cells.append(self._numbers.setdefault(value, len(self._numbers)))
 
     def finish(self) -> tuple[np.ndarray, list[str] | None]:
         """Return the labels of all documents, -1 for unlabeled, and the names if they are texts."""
         values = [value for value in self._numbers if value is not None]
-        whole = all(isinstance(value, int) or _INTEGER.fullmatch(value) for value in values)
+        whole = all(_is_number(value) for value in values)
         names = None if whole else sorted({str(value) for value in values})
         number = {} if names is None else {name: code for code, name in enumerate(names)}
         codes = [-1] + [int(value) if whole else number[str(value)] for value in values]
@@ -303,9 +306,17 @@ def _label_value(cell: Any) -> str | int:
         return cell.strip()
     if isinstance(cell, bool | np.bool_):
         return str(cell)
-    if isinstance(cell, int | float | np.number) and float(cell).is_integer():
+    if isinstance(cell, int | np.integer):
+        return int(cell)
+    if isinstance(cell, float | np.floating) and float(cell).is_integer():
         return int(cell)
     raise TypeError(f"a label must be a text or an integer, found {printable(repr(cell))}.")
+
+
+def _is_number(value: str | int) -> bool:
+    """Return whether a label is an integer of a usual size; the text of a longer one is a name."""
+    text = str(value)
+    return _INTEGER.fullmatch(text) is not None and len(text) < 20 and abs(int(text)) < LARGEST
 
 
 class PathColumn:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from coview.wording import plural, quoted
+from coview.wording import argument, plural, quoted
 
 Analyze = Callable[[Any], Iterable[str]]
 Inspect = Callable[[Sequence[str], np.ndarray], None]
@@ -144,6 +144,13 @@ class TermCounter:
         lengths = np.diff(block.indptr).astype(np.int32)
         self._chunks.append(_Chunk(lengths, _mmap_copy(indices), _mmap_copy(counts)))
 
+    def occurrences(self, terms: Iterable[str]) -> tuple[dict[str, int], int]:
+        """Return how often some terms occurred so far, and how often all terms together did."""
+        self._flush()
+        sums = _sums(self._chunks, self.n_terms, weighted=True)
+        known = [term for term in terms if term in self._codes]
+        return {term: int(sums[self._codes[term]]) for term in known}, int(sums.sum())
+
     def finish(self, view: str, limits: VocabularyLimits) -> TermCounts:
         """Return the counts of the documents that have the view; nothing can be added afterward.
 
@@ -175,7 +182,8 @@ class TermCounter:
         if not len(terms):
             raise ValueError(
                 f"No words were found in the {plural(n_docs, 'document')} of view {quoted(view)}. "
-                "Perhaps they hold stop words only: see stop_words= and vectorizer=."
+                "Perhaps they hold stop words only: see "
+                f"{argument('stop_words')} and {argument('vectorizer')}."
             )
         frequencies = _sums(self._chunks, len(terms))
         kept = _within_limits(frequencies, n_docs, limits)
@@ -229,8 +237,9 @@ def _empty_vocabulary_error(
     return (
         f"No term of view {quoted(view)} is left: {plural(n_docs, 'document')} with "
         f"{plural(len(frequencies), 'different term')}, {rare:,} of them in fewer than "
-        f"min_df={limits.min_df} and {common:,} in more than max_df={limits.max_df} of the "
-        "documents (a float is a share). Lower min_df or raise max_df."
+        f"{argument('min_df', limits.min_df)} and {common:,} in more than "
+        f"{argument('max_df', limits.max_df)} of the documents (a float is a share). Lower "
+        f"{argument('min_df').rstrip('=')} or raise {argument('max_df').rstrip('=')}."
     )
 
 

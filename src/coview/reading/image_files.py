@@ -244,8 +244,8 @@ class PictureFolder(NamedTuple):
 def read_picture_folder(folder: str | Path) -> PictureFolder:
     """List the pictures of a folder, or of its subfolders, whose names are then the classes.
 
-    The id of a picture is its name without the suffix, after that of its subfolder; its caption is
-    the text in ``<name>.txt`` beside it. Hidden files and files of other kinds are ignored.
+    The id of a picture is its path in the folder, such as ``beach/01.jpg``; its caption is the text
+    in ``<name>.txt`` beside it. Hidden files and files of other kinds are ignored.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def _ids(folder: Path, paths: Sequence[Path]) -> list[str]:
                 f"{quoted(name)}. Rename or remove one of them."
             )
         by_id[name] = path
-    return list(by_id)
+    return [path.relative_to(folder).as_posix() for path in paths]
 
 
 def _captions(paths: Sequence[Path]) -> list[str | None] | None:

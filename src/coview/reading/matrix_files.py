@@ -40,7 +40,7 @@ from coview.reading.plain_files import (
 )
 from coview.views.checks import check_known, check_view_names
 from coview.views.matrix_checks import check_matrix
-from coview.wording import printable, quoted
+from coview.wording import argument, printable, quoted
 
 MatrixAndLabels = tuple[Any, np.ndarray | None]
 AnyPath = str | PathLike[str]
@@ -262,7 +262,8 @@ def _own_labels(known: Mapping[str, np.ndarray], files: Mapping[str, AnyPath]) -
         if not np.array_equal(labels, other):
             raise ValueError(
                 f"{files[first]} and {files[view]} give different labels, so their rows may be "
-                "of different documents. Bring them into one order, or give labels=."
+                "of different documents. Bring them into one order, or give "
+                f"{argument('labels')}."
             )
     classes, codes = np.unique(labels, return_inverse=True)
     # a single value is a placeholder, and fractions are not classes

@@ -8,8 +8,8 @@ does not list lacks the view. Results are written where the tools of scverse exp
     mod[view].varm["<key>_topics"]   p(w|z), variables x topics
     uns["<key>"]                     the model and its settings
 
-Files are read by the HDF5 library. If it notices damage, the error names the file; but some damaged
-files crash the library itself, so read only files from a source you trust.
+Files are read by the HDF5 library, which some damaged files crash: they are read in a child process
+(`coview.reading.child_process`), so that a damaged file is an error that names it.
 """
 
 from __future__ import annotations
@@ -27,15 +27,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.extras import need
+from coview.reading.child_process import call_in_child, iterate_in_child
 from coview.reading.plain_files import check_room, read_file
-from coview.views.checks import check_names
+from coview.store import replacing
+from coview.views.checks import DataWarning, check_names
 from coview.views.contents import take_documents
+from coview.views.labels import is_unlabeled
 from coview.views.matrix_checks import check_matrix
-from coview.wording import listing, plural, quoted
+from coview.wording import argument, listing, plural, quoted
 
 if TYPE_CHECKING:
     from coview.views.container import Views
 
+# names of layers that hold counts, by custom; the first that does is read
+COUNT_LAYERS = ("counts", "raw_counts", "umi_counts", "count", "raw", "umi")
 # warnings of the two libraries about themselves, which our callers cannot change
 _NOISE = "Cannot join columns|(obs|var)_names are not unique|The HDF5 file was not created"
 
@@ -59,28 +64,74 @@ def read_mudata(
     label: str | None = None,
 ) -> dict[str, Any]:
     """Read multi-omics data as keyword arguments of `Views`; see `Views.from_mudata`."""
-    mdata = open_mudata(data)
-    layers = layers or {}
+    parts: Iterator[Any]
+    if isinstance(data, str | os.PathLike):
+        parts = iterate_in_child(_read_file, Path(data), modalities, layers, label)
+    else:
+        parts = _read_parts(_checked(data), modalities, layers, label)
+    arguments: dict[str, Any] = {"data": {}, "present": {}, "features": {}, **next(parts)}
+    for name, *of_view in parts:
+        for key, value in zip(("data", "present", "features"), of_view, strict=True):
+            arguments[key][name] = value
+    return arguments
+
+
+def _read_file(
+    path: Path,
+    modalities: Sequence[str] | None,
+    layers: Mapping[str, str] | None,
+    label: str | None,
+) -> Iterator[Any]:
+    yield from _read_parts(_open_file(path), modalities, layers, label)
+
+
+def _read_parts(
+    mdata: Any,
+    modalities: Sequence[str] | None,
+    layers: Mapping[str, str] | None,
+    label: str | None,
+) -> Iterator[Any]:
+    """Yield what concerns all views, then name, matrix, mask and features of each view."""
     cells = _unique(mdata.obs_names, "cells", "obs")
-    arguments: dict[str, Any] = {"data": {}, "present": {}, "features": {}, "ids": cells}
-    for name in _chosen(mdata, modalities, layers):
-        modality = mdata.mod[name]
-        names = _unique(modality.var_names, f"variables of modality {quoted(name)}", "var")
-        listed = _unique(modality.obs_names, f"cells of modality {quoted(name)}", "obs")
-        matrix = _counts_of(modality, name, layers.get(name))
-        counts = check_matrix(matrix, name, ids=listed, features=names)
-        arguments["data"][name] = take_documents(counts, listed, cells.tolist())
-        arguments["present"][name] = np.isin(cells.astype(str), listed.astype(str))
-        arguments["features"][name] = names
-    return arguments if label is None else arguments | _labels(mdata.obs, label)
+    names = _chosen(mdata, modalities, layers or {})
+    parts = {name: mdata.mod[name] for name in names}
+    yield {"ids": cells, **({} if label is None else _labels(mdata.obs, label))}
+    del mdata  # a modality is freed as soon as it is sent: the parent takes as much memory for it
+    for name in names:
+        part = parts.pop(name)
+        features = _unique(part.var_names, f"variables of modality {quoted(name)}", "var")
+        listed = _unique(part.obs_names, f"cells of modality {quoted(name)}", "obs")
+        matrix = _counts_of(part, name, (layers or {}).get(name))
+        counts = check_matrix(matrix, name, ids=listed, features=features)
+        present = np.isin(cells.astype(str), listed.astype(str))
+        yield name, take_documents(counts, listed, cells.tolist()), present, features
 
 
 def open_mudata(data: Any) -> Any:
     """Return a MuData object, read from a file if a path is given."""
+    if not isinstance(data, str | os.PathLike):
+        return _checked(data)
+    # an object of MuData cannot be sent, so the child writes a sound copy
+    with tempfile.TemporaryDirectory(prefix="coview-") as folder:
+        copy = Path(folder, "copy.h5mu")
+        call_in_child(_write_copy, Path(data), copy)
+        return _open_file(copy)
+
+
+def _write_copy(path: Path, copy: Path) -> None:
+    mdata = _open_file(path)
+    with _quiet():
+        need("mudata", extra="scverse").write_h5mu(copy, mdata)
+
+
+def _open_file(path: Path) -> Any:
+    with _quiet():
+        return _checked(read_file(path, _load))
+
+
+def _checked(data: Any) -> Any:
     with _quiet():
         mudata = need("mudata", extra="scverse")
-        if isinstance(data, str | os.PathLike):
-            data = read_file(Path(data), _load)
     if not isinstance(data, mudata.MuData):
         raise TypeError(
             f"Expected a MuData object or the path of an .h5mu file, found {type(data).__name__}. "
@@ -123,22 +174,77 @@ def _unique(names: Iterable[Any], what: str, axis: str) -> np.ndarray:
 
 
 def _counts_of(part: Any, name: str, layer: str | None) -> Any:
-    """Return the matrix of a modality, if it can be counts."""
+    """Return the matrix of a modality, if it can be counts.
+
+    If no layer is asked for and X is not whole numbers, a layer of counts is read instead.
+    """
     if not hasattr(part, "layers") or part.layers is None:
         raise ValueError(f"Modality {quoted(name)} has modalities of its own; read them alone.")
     layers = list(part.layers)
-    if layer is not None and layer not in layers:
+    if layer is None and (found := _counts_layer(part)) is not None:
+        _warn(
+            f"X of modality {quoted(name)} is not counts ({_kind(part.X)}), so its layer "
+            f"{quoted(found)} is read. To say which: layers={{{name!r}: {found!r}}}, or "
+            f"layers={{{name!r}: 'X'}} for X."
+        )
+        return part.layers[found]
+    in_x = layer is None or (layer == "X" and layer not in layers)
+    if not in_x and layer not in layers:
         raise ValueError(
             f"Modality {quoted(name)} has no layer {quoted(layer)}; it has {_listed(layers)}."
         )
-    matrix = part.X if layer is None else part.layers[layer]
-    where = f"{'X' if layer is None else f'Layer {quoted(layer)}'} of modality {quoted(name)}"
-    advice = f"Choose raw counts: layers={{{name!r}: ...}}; it has {_listed(layers)}."
+    matrix = part.X if in_x else part.layers[layer]
+    where = f"{'X' if in_x else f'Layer {quoted(layer)}'} of modality {quoted(name)}"
+    choice = argument("layers", {name: "..."}) if layers else argument("layers")
+    advice = f"Choose raw counts: {choice}; it has {_listed(layers)}."
     if matrix is None:
         raise ValueError(f"{where} is empty. {advice}")
     if 0 not in matrix.shape and matrix.min() < 0:
         raise ValueError(f"{where} has negative values, so it was scaled. {advice}")
+    if not _is_counts(matrix):
+        _warn(
+            f"{where} is not counts ({_kind(matrix)}): models expect counts, not logarithms or "
+            f"shares of them. {advice}"
+        )
     return matrix
+
+
+def _counts_layer(part: Any) -> str | None:
+    """Return the layer that holds the counts, if X does not."""
+    if _is_counts(part.X):
+        return None
+    by_name = {str(layer).casefold(): layer for layer in part.layers}
+    named = (by_name[name] for name in COUNT_LAYERS if name in by_name)
+    return next((layer for layer in named if _is_counts(part.layers[layer])), None)
+
+
+def _is_counts(matrix: Any) -> bool:
+    """Return whether all values are whole and none is negative; what is no number is not."""
+    if matrix is None:
+        return False
+    values = _values(matrix)
+    return values.dtype.kind in "biu" or bool(
+        values.dtype.kind == "f" and ((values == np.floor(values)) & (values >= 0)).all()
+    )
+
+
+def _values(matrix: Any) -> np.ndarray:
+    return np.asarray(matrix.data if sp.issparse(matrix) else matrix)
+
+
+def _kind(matrix: Any) -> str:
+    """Return what shows that a matrix is not counts."""
+    if matrix is None:
+        return "it is empty"
+    values = _values(matrix)
+    if values.dtype.kind != "f":
+        return f"it is of the type {values.dtype}"
+    bad = values[(values != np.floor(values)) | (values < 0)]
+    return f"it has values such as {bad[0]:.4g}"
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, DataWarning, stacklevel=2)
 
 
 def _listed(layers: Sequence[str]) -> str:
@@ -153,10 +259,11 @@ def _labels(obs: Any, column: str) -> dict[str, Any]:
     if values.dtype.kind in "iu":
         return {"labels": values.to_numpy()}
     categories = values.astype("category").cat
-    return {
-        "labels": categories.codes.to_numpy().astype(np.int64),
-        "label_names": [str(name) for name in categories.categories],
-    }
+    names = np.array([str(name) for name in categories.categories], dtype=object)
+    kept = ~is_unlabeled(names)
+    # a cell without a category has the code -1, which picks the last number
+    numbers = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
+    return {"labels": numbers[categories.codes.to_numpy()], "label_names": names[kept].tolist()}
 
 
 # -- writing --------------------------------------------------------------------------------------
@@ -208,7 +315,7 @@ def to_mudata(
         mixtures, labels = _results(model, mdata, layers)
         topics = {name: _topics(model, mdata.mod[name], name) for name in _shared(model, mdata)}
         mdata.obsm[f"X_{key}"] = mixtures
-        mdata.obs[key] = _as_categories(labels, mixtures.shape[1])
+        mdata.obs[key] = _as_categories(labels, _topic_names(model))
         for name, p_w_z in topics.items():
             mdata.mod[name].varm[f"{key}_topics"] = p_w_z
         mdata.uns[key] = _settings(model)
@@ -277,9 +384,19 @@ def _topics(model: Any, part: Any, name: str) -> np.ndarray:
     return np.where(columns[:, np.newaxis] >= 0, p_w_z.T[columns], 0)
 
 
-def _as_categories(labels: np.ndarray, n_topics: int) -> Any:
-    """Return topics as categories, so that plots give each its own color."""
-    names = [str(topic) for topic in range(n_topics)]
+def _topic_names(model: Any) -> Sequence[str | None]:
+    """Return the names of the topics; models of earlier versions have none."""
+    return getattr(model, "topic_names_", None) or [None] * model.doc_topic_.shape[1]
+
+
+def _as_categories(labels: np.ndarray, topic_names: Sequence[str | None]) -> Any:
+    """Return topics as categories, so that plots give each its own color.
+
+    Where all have names, such as the topics of a classifier, these; otherwise numbers. A cell that
+    the model knows nothing of has none.
+    """
+    named = None not in topic_names and len(set(topic_names)) == len(topic_names)
+    names = topic_names if named else [str(topic) for topic in range(len(topic_names))]
     return need("pandas", extra="scverse").Categorical.from_codes(labels, names)
 
 
@@ -297,11 +414,6 @@ def _settings(model: Any) -> dict[str, Any]:
 
 def _write(mdata: Any, path: Path) -> None:
     """Write a file beside the target and move it into place when it is complete."""
-    path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".coview-") as beside:
-        new = Path(beside, "new.h5mu")
-        need("mudata", extra="scverse").write_h5mu(new, mdata)
-        with new.open("rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(new, path)
+    with replacing(path) as beside:
+        need("mudata", extra="scverse").write_h5mu(beside, mdata)

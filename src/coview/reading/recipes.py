@@ -25,6 +25,7 @@ import scipy.sparse as sp
 from coview.reading.patterns import UnsafePattern
 from coview.reading.plain_files import load_array, read_file
 from coview.views.checks import DataWarning, check_names
+from coview.views.labels import is_missing as is_missing
 from coview.wording import listing, quoted
 
 
@@ -81,30 +82,67 @@ def recipe_class(kind: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def is_missing(item: Any) -> bool:
-    """Return whether a raw cell is missing: None, NaN, NA, or a text without visible characters.
-
-    >>> [is_missing(item) for item in (None, float("nan"), "  ", "", "text", ["a"], [])]
-    [True, True, True, True, False, False, False]
-    """
-    if item is None:
-        return True
-    if isinstance(item, str):
-        return not item.strip()
-    if isinstance(item, float):
-        return item != item
-    return type(item).__name__ in ("NAType", "NaTType")
-
-
 def is_raw(X: Any) -> bool:
     """Return whether X holds lists of raw documents rather than matrices.
 
     >>> is_raw({"en": ["a text", None]}), is_raw({"en": [[1, 2]]}), is_raw({"tags": [["a", "b"]]})
     (True, False, True)
     """
-    if not isinstance(X, Mapping) or not X:
-        return False
-    return all(isinstance(v, list | tuple) and any(_is_raw_item(i) for i in v) for v in X.values())
+    return isinstance(X, Mapping) and bool(X) and all(is_raw_column(v) for v in X.values())
+
+
+def is_raw_column(items: Any) -> bool:
+    """Return whether these are raw documents: a list, an array or a column of a frame of them."""
+    if isinstance(items, np.ndarray) or hasattr(items, "to_list"):
+        if getattr(items, "ndim", 1) != 1:
+            return False
+        items = items.tolist() if isinstance(items, np.ndarray) else items.to_list()
+    return isinstance(items, list | tuple) and any(_is_raw_item(item) for item in items)
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether X looks like a DataFrame of pandas or polars or a table of pyarrow."""
+    return hasattr(type(X), "columns") and not isinstance(X, Mapping)
+
+
+def raw_columns(X: Any, recipes: Mapping[str, Recipe | None]) -> Mapping[str, Any] | None:
+    """Return raw documents by column, as `read_raw` takes them; None if X holds none.
+
+    They may be a dict of columns, a DataFrame with columns that the recipes read, or one list of
+    documents where the recipes read a single column.
+    """
+    if isinstance(X, Mapping):
+        return X if is_raw(X) else None
+    known = list(dict.fromkeys(r.source for r in recipes.values() if r is not None))
+    if is_frame(X):
+        return _frame_columns(X, known) if known else None
+    if not is_raw_column(X):
+        return None
+    if len(known) != 1:
+        raise ValueError(
+            f"These are documents of one column, and the model reads {listing(known) or 'none'}: "
+            "give a dict of columns, or matrices by view."
+        )
+    return {known[0]: X}
+
+
+def _frame_columns(X: Any, known: list[str]) -> dict[str, list[Any]] | None:
+    """Return the columns of a frame that recipes read; None if it can only be a matrix."""
+    from coview.reading.tables import FrameRows  # not above: it imports the views, and they this
+
+    frame = FrameRows(X)
+    names = list(frame.columns())
+    wanted = [name for name in known if name in names]
+    if wanted:
+        cells = list(zip(*(row for _, row in frame.rows(wanted)), strict=True))
+        return {name: list(column) for name, column in zip(wanted, cells, strict=True)}
+    _, first = next(frame.rows(names), (0, ()))
+    if any(isinstance(cell, str | list | tuple) for cell in first):
+        raise ValueError(
+            f"The model reads the columns {listing(known)}; the frame has {listing(names)}. Rename "
+            "its columns, or make views of it with Views.from_dataframe(frame, text=...)."
+        )
+    return None
 
 
 def _is_raw_item(item: Any) -> bool:

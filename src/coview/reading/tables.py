@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from coview.extras import need
 from coview.reading.plain_files import ExpansionError, check_expansion, open_gzip
 from coview.views.named_matrices import index_ids, read_named_matrix
-from coview.wording import listing, location, plural, printable, quoted
+from coview.wording import argument, listing, location, plural, printable, quoted
 
 Progress = Callable[[int, int], None]
 Row = tuple[int, tuple[Any, ...]]
@@ -102,10 +102,11 @@ def open_table(
         known = [*DELIMITERS, *JSON_LINES, *PARQUET]
         raise ValueError(
             f"A table's kind is told by its suffix; {path.name} has none of {listing(known, 9)}. "
-            "Rename it, or give delimiter= if it is a text file of rows."
+            f"Rename it, or give {argument('delimiter')} if it is a text file of rows."
         )
     if delimiter is not None and len(delimiter) != 1:
-        raise ValueError(f"delimiter must be one character; got {delimiter!r}.")
+        what = argument("delimiter").rstrip("=")
+        raise ValueError(f"{what} must be one character; got {delimiter!r}.")
     return DelimitedRows(file, delimiter or DELIMITERS[suffix], quotechar)
 
 
@@ -125,7 +126,7 @@ def unknown_column(name: str, columns: Sequence[str], source: str) -> str:
     advice = f" Did you mean {quoted(close[0])}?" if close else ""
     if len(columns) == 1:
         marks = [mark for mark in (";", "\t", "|", ",") if mark in columns[0]]
-        advice = f" Perhaps delimiter={marks[0]!r} is needed." if marks else advice
+        advice = f" Perhaps {argument('delimiter', marks[0])} is needed." if marks else advice
     return f"{source} has no column {quoted(name)}; it has {listing(columns, 20)}.{advice}"
 
 
@@ -153,7 +154,10 @@ class TextFile:
         try:
             codecs.lookup(encoding)
         except LookupError as error:
-            raise ValueError(f"There is no encoding {quoted(encoding)}.") from error
+            example = argument("encoding", "cp1252")
+            raise ValueError(
+                f"There is no encoding {quoted(encoding)}. Give a known one, for example {example}."
+            ) from error
         # a byte order mark at the start is no part of the first column's name
         self.encoding = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
         self._size = path.stat().st_size
@@ -187,14 +191,10 @@ class TextFile:
         found = next(self._bad_lines(), None)
         where = f"line {found[0]:,}" if found else "some line"
         what = found[1] if found else error
-        advice = (
-            'encoding="utf-16"'
-            if self._starts_with_utf16_mark()
-            else 'encoding="cp1252" or "latin-1"'
-        )
+        likely = ["utf-16"] if self._starts_with_utf16_mark() else ["cp1252", "latin-1"]
         return (
             f"{self.path}, {where}: not text in the encoding {self.encoding} ({what}). Give the "
-            f"right one, for example {advice}."
+            f"right one, for example {argument('encoding', *likely)}."
         )
 
     def _bad_lines(self) -> Iterator[tuple[int, UnicodeError]]:
@@ -269,14 +269,15 @@ class DelimitedRows:
         except csv.Error as error:
             raise ValueError(
                 f"{self.name}, row that begins at line {start:,}: {error}. Close or double the "
-                "quotes in it, or give quotechar=None if quotes are plain characters here."
+                f"quotes in it, or give {argument('quotechar', None)} if quotes are plain "
+                "characters here."
             ) from error
 
     def _width_error(self, line: int, cells: list[str], header: list[str]) -> str:
         return (
             f"{self.name}, line {line:,}: {plural(len(cells), 'cell')}, but the first row names "
             f"{plural(len(header), 'column')} ({listing(header)}). Quote cells that hold "
-            f"{self._format['delimiter']!r}, or give the right delimiter=."
+            f"{self._format['delimiter']!r}, or give the right {argument('delimiter')}."
         )
 
 
@@ -360,23 +361,21 @@ class ParquetRows:
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
+        """Open the file; pyarrow finds damage when it opens a file or later, when it reads it."""
         try:
-            file = self._parquet.ParquetFile(self._path)
-        except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
-            raise ValueError(f"{self.name} cannot be read as Parquet: {error}") from error
-        with file:
-            self._check_size(file.metadata)
-            yield file
+            with self._parquet.ParquetFile(self._path) as file:
+                self._check_size(file.metadata)
+                yield file
+        except (OSError, ValueError, TypeError, LookupError, NotImplementedError) as error:
+            why = str(error).rstrip(".")
+            raise ValueError(f"{self.name} cannot be read as Parquet: {why}.") from error
 
     def _check_size(self, metadata: Any) -> None:
         """Refuse a file that becomes far larger than it is, by compression or by repetition."""
         groups = range(metadata.num_row_groups)
         unpacked = sum(metadata.row_group(g).total_byte_size for g in groups)
         cells = metadata.num_rows * metadata.num_columns
-        try:
-            check_expansion(max(unpacked, cells), self._path.stat().st_size)
-        except ExpansionError as error:
-            raise ValueError(f"{self.name} cannot be read as Parquet: {error}.") from error
+        check_expansion(max(unpacked, cells), self._path.stat().st_size)
 
     def _report(self, done: int, total: int) -> None:
         if self._on_bytes is not None:
@@ -426,6 +425,9 @@ class FrameRows:
 def _loaded(frame: Any) -> Any:
     import narwhals.stable.v1 as nw
 
+    if hasattr(frame, "set_axis") and any(not isinstance(name, str) for name in frame.columns):
+        # pandas names columns by numbers, which narwhals takes as those of rows
+        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     try:
         read = nw.from_native(frame)
     except TypeError as error:

@@ -8,7 +8,6 @@ documents in the same way.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
@@ -19,6 +18,12 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from coview.reading.counting import TermCounter, VocabularyLimits, expand_rows
+from coview.reading.languages import (
+    SAMPLE_WORDS,
+    LanguageSample,
+    given_language,
+    warn_of_others,
+)
 from coview.reading.recipes import Recipe, is_missing
 from coview.reading.vectorizers import (
     check_limits,
@@ -32,15 +37,14 @@ from coview.reading.vectorizers import (
     vectorizer_from_data,
 )
 from coview.reading.words import (
-    known_languages,
+    all_stop_words,
     language_code,
-    language_of_view,
     split_words,
     stop_words,
     unspaced_share,
 )
-from coview.views.checks import DataWarning, check_known
-from coview.wording import listing, location, plural, printable, quoted
+from coview.views.checks import check_known
+from coview.wording import argument, listing, location, plural, printable, quoted
 
 
 class CountedView(NamedTuple):
@@ -122,6 +126,8 @@ class TextRecipe:
         Splits a text into terms; not fitted, because the terms are kept here.
     terms : array of str of shape (n_terms,)
     tfidf : fitted TfidfTransformer or None
+    language : str or None
+        The language whose stop words are left out.
     """
 
     kind: ClassVar[str] = "text"
@@ -129,10 +135,16 @@ class TextRecipe:
     vectorizer: CountVectorizer
     terms: np.ndarray
     tfidf: TfidfTransformer | None = None
+    language: str | None = None
 
     def __repr__(self) -> str:
         how = type(self.vectorizer).__name__
         return f"<TextRecipe: {plural(len(self.terms), 'term')} of {quoted(self.source)} by {how}>"
+
+    @property
+    def stop_words(self) -> str:
+        """Whose stop words are left out: a language, "own" for a list of the user, or "none"."""
+        return self.language or ("none" if self.vectorizer.stop_words is None else "own")
 
     def counts(self, items: Iterable[Any]) -> tuple[sp.csr_array, np.ndarray]:
         """Return counts (documents, terms) of texts, and which of them are not missing."""
@@ -144,7 +156,8 @@ class TextRecipe:
 
     def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return settings for JSON, and arrays; ValueError if the vectorizer holds a function."""
-        settings = {"source": self.source, **vectorizer_data(self.vectorizer)}
+        own = {"source": self.source, "language": self.language}
+        settings = {**own, **vectorizer_data(self.vectorizer)}
         if self.tfidf is None or not self.tfidf.use_idf:
             return settings, {}
         return settings, {"idf": self.tfidf.idf_}
@@ -156,7 +169,10 @@ class TextRecipe:
         """Return the recipe that `as_data` described, with the terms."""
         vectorizer = vectorizer_from_data(settings)
         tfidf = restored_tfidf(vectorizer, arrays.get("idf"), len(features))
-        return cls(str(settings["source"]), vectorizer, features, tfidf)
+        language = settings.get("language")  # which early files lack
+        if language is not None and language_code(str(language)) != language:
+            raise ValueError(f"There is no language {quoted(language)}.")
+        return cls(str(settings["source"]), vectorizer, features, tfidf, language)
 
 
 @dataclass(eq=False, repr=False)
@@ -236,18 +252,42 @@ class TextColumn:
 
     def __init__(self, view: str, source: str, options: TextOptions) -> None:
         self._view, self._source, self._options = view, source, options
-        self._vectorizer = options.vectorizer_of(view)
-        self._given = given_vocabulary(self._vectorizer, view)
+        # texts wait until there are enough of them to find their language
+        self._waiting: list[str | None] = []
+        self._sample = LanguageSample() if options.finds_language(view) else None
+        if self._sample is None:
+            self._begin(options.language_of(view))
+
+    def _begin(self, language: str | None) -> None:
+        """Count from now on, the texts that have waited first."""
+        view, options = self._view, self._options
+        self._language, self._sample = language, None
+        self._vectorizer = options.vectorizer_of(view, language)
         inspect = None if options.has_vectorizer(view) else self._check_spaces
-        analyze = self._vectorizer.build_analyzer()
-        self._counter = TermCounter(analyze, self._given, inspect)
+        given = given_vocabulary(self._vectorizer, view)
+        self._counter = TermCounter(self._vectorizer.build_analyzer(), given, inspect)
+        for text in self._waiting:
+            self._counter.add(text)
+        self._waiting.clear()
 
     def add(self, cell: Any) -> None:
         """Count the cell of one more document."""
-        self._counter.add(text_cell(cell))
+        text = text_cell(cell)
+        if self._sample is None:
+            self._counter.add(text)
+            return
+        self._waiting.append(text)
+        if text is not None:
+            self._sample.add(text)
+            if self._sample.size >= SAMPLE_WORDS:
+                self._begin(self._sample.language(self._view))
 
     def finish(self) -> CountedView:
         """Return the view, when all documents are read."""
+        if self._sample is not None:
+            self._begin(self._sample.language(self._view))
+        elif self._language is not None and self._options.finds_language(self._view):
+            warn_of_others(self._view, self._language, *self._counter.occurrences(all_stop_words()))
         present = self._counter.present
         if not self._options.has_vectorizer(self._view):
             self._vectorizer.set_params(**self._options.limits(int(present.sum())))
@@ -256,7 +296,7 @@ class TextColumn:
         if tfidf is not None:
             tfidf.fit(matrix.astype(self._vectorizer.dtype))
         weighted = _weighted(matrix, tfidf, self._vectorizer)
-        recipe = TextRecipe(self._source, self._vectorizer, terms, tfidf)
+        recipe = TextRecipe(self._source, self._vectorizer, terms, tfidf, self._language)
         return CountedView(expand_rows(weighted, present), terms, present, recipe)
 
     def _check_spaces(self, terms: Sequence[str], counts: np.ndarray) -> None:
@@ -344,7 +384,7 @@ class TextOptions:
         """Return whether the user gave a vectorizer for this view."""
         return _of_view(self.vectorizer, view, None) is not None
 
-    def vectorizer_of(self, view: str) -> CountVectorizer:
+    def vectorizer_of(self, view: str, language: str | None) -> CountVectorizer:
         """Return a new vectorizer for a view: a copy of the user's, or the default."""
         given = _of_view(self.vectorizer, view, None)
         if given is not None:
@@ -352,7 +392,7 @@ class TextOptions:
         return CountVectorizer(
             tokenizer=split_words,
             token_pattern=None,
-            stop_words=self._stop_words(view),
+            stop_words=self._stop_words(view, language),
             ngram_range=tuple(self.ngram_range),
         )
 
@@ -371,41 +411,37 @@ class TextOptions:
 
     # -- stop words --
 
-    def _stop_words(self, view: str) -> list[str] | None:
+    def _stop_words(self, view: str, language: str | None) -> list[str] | None:
         """Return the stop words of a view as the tokenizer splits them, sorted, or None."""
         words = _of_view(self.stop_words, view, "auto")
         if isinstance(words, str):
             if words != "auto":
                 raise ValueError(
                     f'stop_words must be "auto", None, a list of words or a dict of these by view; '
-                    f"got {quoted(words)}. To choose a list by language, use languages=."
+                    f"got {quoted(words)}. To choose a list by language, use "
+                    f"{argument('languages')}."
                 )
-            language = self._language(view)
             words = () if language is None else stop_words(language)
         found = {token for word in words or () for token in split_words(word.lower())}
         return sorted(found) or None
 
-    def _language(self, view: str) -> str | None:
-        name = _of_view(self.languages, view, "auto")
-        if name is None:
+    def finds_language(self, view: str) -> bool:
+        """Return whether the language of a view must be found, for its stop words."""
+        return self._leaves_out_stop_words(view) and _is_auto(self.languages, view)
+
+    def _leaves_out_stop_words(self, view: str) -> bool:
+        return not self.has_vectorizer(view) and _is_auto(self.stop_words, view)
+
+    def language_of(self, view: str) -> str | None:
+        """Return the language that the user gave, if its stop words are left out."""
+        if not self._leaves_out_stop_words(view):
             return None
-        if not isinstance(name, str):
-            raise TypeError(
-                'languages must be "auto", None, the name or code of a language, or a dict of '
-                f"these by view; got {name!r}."
-            )
-        if name == "auto":
-            return language_of_view(view)
-        code = language_code(name)
-        if code is None:
-            warnings.warn(
-                f"No list of stop words for the language {quoted(name)} of view {quoted(view)}; "
-                "only words in more than max_df of the documents are left out. There are lists "
-                f"for {', '.join(known_languages())}.",
-                DataWarning,
-                stacklevel=2,
-            )
-        return code
+        return given_language(_of_view(self.languages, view, "auto"), view)
+
+
+def _is_auto(value: Any, view: str) -> bool:
+    own = _of_view(value, view, "auto")
+    return isinstance(own, str) and own == "auto"
 
 
 def _of_view(value: Any, view: str, default: Any) -> Any:

@@ -205,6 +205,12 @@ def stop_words(language: str) -> frozenset[str]:
     return frozenset((kept | _base(language)) - dropped)
 
 
+@cache
+def all_stop_words() -> frozenset[str]:
+    """Return the stop words of all languages."""
+    return frozenset().union(*map(stop_words, known_languages()))
+
+
 def _base(language: str) -> frozenset[str]:
     if language != "en":
         return frozenset()

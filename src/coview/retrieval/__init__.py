@@ -1,6 +1,7 @@
 """Search of one view with another, over the mixtures of a fitted model."""
 
-from coview.retrieval.index import SearchIndex, search
+from coview.retrieval.index import SearchIndex
+from coview.retrieval.one_call import search
 from coview.retrieval.query import Doc
 from coview.retrieval.results import Hit, Reason, SearchResults
 

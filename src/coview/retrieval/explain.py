@@ -1,4 +1,4 @@
-"""Why an answer was found: the topics (or classes) that make its score, in words."""
+"""Why an answer was found: the topics (or classes) and words that make its score."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.report import top_terms
+from coview.retrieval.combined import Combined
+from coview.retrieval.evidence import mixture_of
+from coview.retrieval.gallery import Gallery
 from coview.retrieval.query import QueryBatch
 from coview.retrieval.results import Reason
 from coview.retrieval.similarity import PreparedQueries, contributions
 from coview.retrieval.spaces import ComparisonSpace, ViewOrAll
+from coview.retrieval.words import WORDS as WORDS_WEIGHT
+from coview.retrieval.words import comparable_share
 from coview.views.container import Views
 from coview.views.density import has_negatives
 
@@ -31,20 +36,29 @@ class Explainer:
     space : ComparisonSpace
     in_view : str or None
         The view that is searched.
+    combined : Combined or None
+        What documents are compared by with "topics+words".
     """
 
-    def __init__(self, model: Any, space: ComparisonSpace, in_view: ViewOrAll):
+    def __init__(
+        self,
+        model: Any,
+        space: ComparisonSpace,
+        in_view: ViewOrAll,
+        combined: Combined | None = None,
+    ):
         self.model = model
         self.space = space
         self.in_view = in_view
+        self.combined = combined
         self.terms = top_terms(model, TERMS)
 
     def reasons(
         self,
         query: QueryBatch,
         prepared: PreparedQueries,
-        vector: np.ndarray,
-        answer: tuple[Views, int] | None,
+        gallery: Gallery,
+        row: int,
     ) -> list[Reason]:
         """Return the largest contributions to the score of one answer.
 
@@ -53,33 +67,55 @@ class Explainer:
         query : QueryBatch of one query
         prepared : PreparedQueries
             The same query as the kernels take it.
-        vector : ndarray of shape (dimensions,)
-            Of the answer.
-        answer : pair of Views and int, or None
-            The counts of the gallery and the number of the answer, if they are known.
+        gallery : Gallery
+        row : int
+            The row of the answer.
         """
-        parts = contributions(prepared, vector)
-        score = parts.sum()
-        # with "correlation" a topic that both have little of contributes, but is no reason
-        shared = (parts > 0) & (prepared.exact[0] > 0)
+        vector = gallery.vectors[row]
+        parts, own = contributions(prepared, vector), prepared.exact[0]
+        same, words_weight = self._same_words(query, row)
+        if self.combined is not None:  # a topic's part in the mixture and in the evidence
+            parts = (1 - words_weight) * parts.reshape(2, -1).sum(axis=0)
+            own, vector = own.reshape(2, -1).max(axis=0), mixture_of(vector)
+        by_words = sum(weight for _, weight in same)
+        score = parts.sum() + by_words
+        # a topic that both have little of may contribute, but is no reason
+        shared = (parts > 0) & (own > 0)
         order = [d for d in np.argsort(-parts, kind="stable") if shared[d]][:REASONS]
-        found = self._with_mixture(answer, vector)
-        reasons = []
-        for d in order:
-            share = float(parts[d] / score) if score else 0.0
-            reasons.append(self._reason(int(d), float(parts[d]), share, query, found))
-        return reasons
+        found = self._with_mixture(gallery, row, vector)
+        shares = parts / score if score else np.zeros_like(parts)
+        reasons = [
+            self._reason(int(d), float(parts[d]), float(shares[d]), query, found) for d in order
+        ]
+        if same:
+            reasons.append(Reason(None, by_words, by_words / score, same_words=same[:WORDS]))
+        return sorted(reasons, key=lambda reason: -reason.contribution)
+
+    def _same_words(self, query: QueryBatch, row: int) -> tuple[WeightedWords, float]:
+        """Return what each term adds that query and answer share; and the weight of all words."""
+        if self.combined is None or query.words is None:
+            return [], 0.0
+        words = self.combined.words
+        found = [
+            (self._term(view, number), WORDS_WEIGHT * product)
+            for view, number, product in words.shared_weights(query.words, row)
+        ]
+        return found, WORDS_WEIGHT * comparable_share(words, query.words)
+
+    def _term(self, view: str, number: int) -> str:
+        names = self.model.feature_names_[view]
+        return str(number if names is None else names[number])
 
     def _with_mixture(
-        self, answer: tuple[Views, int] | None, vector: np.ndarray
+        self, gallery: Gallery, row: int, vector: np.ndarray
     ) -> tuple[Views, int, np.ndarray] | None:
-        """Return the answer's counts, its row there, and its mixture."""
-        if answer is None:
+        """Return the counts of the gallery, if they are known, the answer's row and mixture."""
+        if gallery.views is None:
             return None
-        views, row = answer
+        views, number = gallery.views, int(gallery.position(row))
         if self.space.name == "topic":
-            return views, row, vector
-        return views, row, self.model.fold_in(views[[row]]).doc_topic[0]
+            return views, number, vector
+        return views, number, self.model.fold_in(views[[number]]).doc_topic[0]
 
     def _reason(
         self,

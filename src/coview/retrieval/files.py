@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from coview.loaded import check_array, check_shares, check_value, understood
+from coview.loaded import ROUNDING, check_array, check_shares, check_value, understood
 from coview.models import topic_model
 from coview.retrieval.approximate import InvertedLists
+from coview.retrieval.combined import Combined
 from coview.retrieval.gallery import Gallery
-from coview.retrieval.similarity import METRICS
+from coview.retrieval.similarity import ALL_METRICS, TOPICS_AND_WORDS
 from coview.retrieval.spaces import ComparisonSpace, TopicsToClasses, ViewOrAll
+from coview.retrieval.words import WordIndex
 from coview.store import (
     fingerprint,
     pack_texts,
@@ -22,6 +25,7 @@ from coview.store import (
     unpack_texts,
     write_sealed,
 )
+from coview.wording import quoted
 
 KIND = "search index"
 # names that differ in early files of format 1, {old: new}
@@ -44,6 +48,8 @@ class IndexContents:
     space : ComparisonSpace
     lists : InvertedLists or None
         None for exact search.
+    combined : Combined or None
+        None unless documents are compared by topics and words.
     """
 
     model: str
@@ -54,6 +60,7 @@ class IndexContents:
     gallery: Gallery
     space: ComparisonSpace
     lists: InvertedLists | None
+    combined: Combined | None = None
 
 
 def model_fingerprint(model: Any) -> str:
@@ -81,6 +88,8 @@ def save_index(index: IndexContents, path: str | os.PathLike[str]) -> None:
         tensors |= _space_arrays(i, space.centers.get(view), space.classifiers.get(view))
     if index.lists is not None:
         tensors |= {"lists.centers": index.lists.centers, "lists.ends": index.lists.ends}
+    words = {} if index.combined is None else index.combined.words.widths
+    tensors |= {} if index.combined is None else _combined_arrays(index.combined)
     header = {
         "model": index.model,
         "metric": index.metric,
@@ -90,6 +99,7 @@ def save_index(index: IndexContents, path: str | os.PathLike[str]) -> None:
         "of_training": gallery.of_training,
         "keys": views,
         "classes": space.classes,
+        **({"words": list(words.items())} if words else {}),
     }
     write_sealed(path, KIND, header, tensors)
 
@@ -101,6 +111,16 @@ def _space_arrays(
     if classifier is not None:
         arrays |= {f"coef.{i}": classifier.coef, f"intercept.{i}": classifier.intercept}
     return arrays
+
+
+def _combined_arrays(combined: Combined) -> dict[str, np.ndarray]:
+    by_term = combined.words.by_term
+    return {
+        "expected": combined.expected,
+        "words.weights": by_term.data,
+        "words.rows": by_term.indices.astype(np.int64),
+        "words.starts": by_term.indptr.astype(np.int64),
+    }
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -118,7 +138,17 @@ def load_index(path: str | os.PathLike[str], model: Any = None) -> IndexContents
             f"The index {os.fspath(path)} was made with another model than the one given: their "
             "topics differ. Make the index again: SearchIndex(model, ...)."
         )
+    if model is not None and index.combined is not None:
+        with understood(path, KIND):
+            _check_widths(index.combined.words.widths, model)
     return index
+
+
+def _check_widths(widths: dict[str, int], model: Any) -> None:
+    """Refuse words of other columns than the views of the model have."""
+    for view, width in widths.items():
+        if view not in model.components_ or model.components_[view].shape[1] != width:
+            raise ValueError(f"its words of view {quoted(view)} are not those of the model")
 
 
 def _read_index(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> IndexContents:
@@ -129,13 +159,14 @@ def _read_index(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Index
     gallery = _read_gallery(header, tensors)
     index = IndexContents(
         model=check_value(header["model"], "fingerprint", str),
-        metric=METRICS[METRICS.index(header["metric"])],
+        metric=ALL_METRICS[ALL_METRICS.index(header["metric"])],
         in_view=check_value(header["in_view"], "view", str, type(None)),
         probes=check_value(header["probes"], "share of lists", int, float, low=0, high=1),
         n_topics=header["n_topics"],
         gallery=gallery,
         space=_read_space(header, tensors),
         lists=_read_lists(tensors, gallery.vectors),
+        combined=_read_combined(header, tensors, len(gallery.vectors)),
     )
     needed = index.space.centers if index.metric == "correlation" else header["keys"]
     if index.in_view not in needed and (header["keys"] or index.metric == "correlation"):
@@ -145,7 +176,10 @@ def _read_index(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Index
 
 def _read_gallery(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Gallery:
     width = len(header["classes"]) or header["n_topics"]
-    vectors = check_shares(tensors["vectors"], "vectors", (None, width))
+    if header["metric"] == TOPICS_AND_WORDS:
+        vectors = _check_side_by_side(tensors["vectors"], header["n_topics"])
+    else:
+        vectors = check_shares(tensors["vectors"], "vectors", (None, width))
     n_rows, ids, positions = len(vectors), None, tensors.get("positions")
     if not n_rows:
         raise ValueError("it has no vectors")
@@ -185,3 +219,64 @@ def _read_lists(tensors: dict[str, np.ndarray], vectors: np.ndarray) -> Inverted
         raise ValueError("its lists do not fit its vectors")
     shape = (len(ends), vectors.shape[1])
     return InvertedLists(check_array(tensors["lists.centers"], "lists", shape), ends)
+
+
+# -- topics and words ------------------------------------------------------------------------------
+
+
+def _check_side_by_side(vectors: Any, n_topics: int) -> np.ndarray:
+    """Return vectors made by `side_by_side`: roots of mixtures, and evidence of length 1 or 0."""
+    check_array(vectors, "vectors", (None, 2 * n_topics), dtype=np.float32)
+    roots = check_array(vectors[:, :n_topics], "vectors", low=0)
+    check_shares(roots.astype(np.float64) ** 2, "vectors")
+    lengths = np.linalg.norm(vectors[:, n_topics:].astype(np.float64), axis=1)
+    if not ((lengths == 0) | (np.abs(lengths - 1) < ROUNDING)).all():
+        raise ValueError("its vectors have evidence of another length than 1")
+    return vectors
+
+
+def _read_combined(
+    header: dict[str, Any], tensors: dict[str, np.ndarray], n_docs: int
+) -> Combined | None:
+    if header["metric"] != TOPICS_AND_WORDS:
+        return None
+    if header["classes"]:
+        raise ValueError("it compares words, and has classes")
+    shape = header["n_topics"], header["n_topics"]
+    expected = check_array(tensors["expected"], "expected evidence", shape, dtype=np.float64)
+    widths = _read_widths(header)
+    return Combined(WordIndex(_read_words(tensors, n_docs, sum(widths.values())), widths), expected)
+
+
+def _read_widths(header: dict[str, Any]) -> dict[str, int]:
+    """Return the views whose words are searched, and how many terms each has."""
+    pairs = check_value(header["words"], "list of views with words", list)
+    widths = {
+        check_value(view, "view", str): check_value(width, "number of terms", int, low=1)
+        for view, width in pairs
+    }
+    if not widths or len(widths) < len(pairs) or header["in_view"] not in (None, *widths):
+        raise ValueError("its words are not of the view that is searched")
+    return widths
+
+
+def _read_words(tensors: dict[str, np.ndarray], n_docs: int, n_terms: int) -> sp.csc_array:
+    """Return the weights of terms in documents, with sorted documents for each term."""
+    starts = check_array(
+        tensors["words.starts"], "words", (n_terms + 1,), "i", dtype=np.int64, low=0
+    )
+    rows = check_array(
+        tensors["words.rows"], "words", (None,), "i", dtype=np.int64, low=0, below=n_docs
+    )
+    weights = check_array(
+        *(tensors["words.weights"], "words", (len(rows),)),
+        dtype=np.float32,
+        low=0,
+        below=1 + ROUNDING,
+    )
+    if starts[0] != 0 or starts[-1] != len(rows) or (starts[1:] < starts[:-1]).any():
+        raise ValueError("its words have other terms than documents")
+    not_after = np.flatnonzero(rows[1:] <= rows[:-1]) + 1
+    if not np.isin(not_after, starts).all():
+        raise ValueError("its words have the same document twice, or out of order")
+    return sp.csc_array((weights, rows, starts), shape=(n_docs, n_terms))

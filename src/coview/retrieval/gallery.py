@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
+import scipy.sparse as sp
 
 from coview.retrieval.query import known_counts
 from coview.retrieval.spaces import ComparisonSpace, ViewOrAll, training_mixtures
@@ -13,6 +14,10 @@ from coview.views.container import Views
 from coview.wording import listing, quoted
 
 FOLD_IN = 1 << 16  # documents folded in at a time: their matrices are copied on the way
+
+
+class OtherDocuments(ValueError):
+    """The training views given are not the documents that the model was fitted to."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,17 @@ class Gallery:
             ids=ids,
         )
 
+    def counts(self, model: Any) -> dict[str, sp.csr_array]:
+        """Return the counts of all rows by view, as the model works on them."""
+        if self.views is None:
+            raise ValueError("The counts of the documents searched are not known.")
+        found: dict[str, list[sp.csr_array]] = {}
+        for begin in range(0, len(self.vectors), FOLD_IN):
+            rows = np.arange(begin, min(begin + FOLD_IN, len(self.vectors)))
+            for name, part in model.as_counts(self.views[self.position(rows)]).items():
+                found.setdefault(name, []).append(part)
+        return {name: sp.csr_array(sp.vstack(parts)) for name, parts in found.items()}
+
     def row_ids(self) -> np.ndarray | None:
         """Return the ids row by row, None if there are none."""
         if self.ids is None or self.ids_by_row:
@@ -84,13 +100,43 @@ class Gallery:
         return self.ids[self.position(np.arange(len(self.vectors)))]
 
 
-def training_gallery(model: Any, in_view: ViewOrAll, space: ComparisonSpace) -> Gallery:
-    """Return the training documents that have a view (None: any view)."""
+def training_gallery(
+    model: Any, in_view: ViewOrAll, space: ComparisonSpace, training: Views | None = None
+) -> Gallery:
+    """Return the training documents that have a view (None: any view).
+
+    `training` are their counts, if they are at hand: see `check_training_views`.
+    """
     mixtures, present = next((m, p) for view, m, p in training_mixtures(model) if view == in_view)
     rows = np.flatnonzero(present)
     if not len(rows):
         raise ValueError(f"There is nothing to search: {_none_has(in_view, 'training document')}.")
-    return Gallery(space.vectors(mixtures, in_view), rows, ids=model.doc_ids_)
+    searched = None if training is None else _answer_views(model, in_view, training)
+    return Gallery(space.vectors(mixtures, in_view), rows, ids=model.doc_ids_, views=searched)
+
+
+def check_training_views(model: Any, views: Any) -> Views:
+    """Return the training documents as views of the model; refuse other documents."""
+    given = _answer_views(model, None, views)
+    aligned = model.as_views(given)
+    n_docs = len(model.doc_topic_)
+    if len(aligned) != n_docs:
+        _refuse_training_views(f"they have {len(aligned):,} documents, it was fitted to {n_docs:,}")
+    ids, known_ids = given.ids, model.doc_ids_
+    if ids is not None and known_ids is not None and not np.array_equal(ids, known_ids):
+        _refuse_training_views("their ids differ from its doc_ids_, or have another order")
+    for name, counts in model.as_counts(aligned).items():
+        own, known = counts.sum(axis=0, dtype=np.float64), model.term_counts_[name]
+        if not np.allclose(own, known, rtol=1e-3, atol=1e-3 * known.max(initial=0.0)):
+            _refuse_training_views(f"the counts of the terms of view {quoted(name)} differ")
+    return aligned
+
+
+def _refuse_training_views(reason: str) -> NoReturn:
+    raise OtherDocuments(
+        f"training_views must be the documents that the model was fitted to: {reason}. Other "
+        "documents are searched with views=...."
+    )
 
 
 def new_gallery(model: Any, in_view: ViewOrAll, views: Any, space: ComparisonSpace) -> Gallery:

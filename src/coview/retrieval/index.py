@@ -1,8 +1,9 @@
-"""`SearchIndex` and `search`: search documents in one view with queries in any other."""
+"""`SearchIndex`: search documents in one view with queries in any other."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,23 +13,35 @@ from sklearn.utils.validation import check_is_fitted
 from coview.models import topic_model
 from coview.params import check_choice, check_int, check_n_jobs, check_real
 from coview.retrieval.approximate import InvertedLists, build_lists, nearest_in_lists
+from coview.retrieval.combined import Combined, with_evidence
 from coview.retrieval.exact import ScoresAndRows, nearest, take_order
 from coview.retrieval.explain import Explainer
 from coview.retrieval.files import IndexContents, load_index, model_fingerprint, save_index
-from coview.retrieval.gallery import Gallery, check_view, new_gallery, training_gallery
+from coview.retrieval.gallery import (
+    Gallery,
+    check_training_views,
+    check_view,
+    new_gallery,
+    training_gallery,
+)
 from coview.retrieval.query import Doc, QueryBatch, as_mixtures, read_many, read_one
 from coview.retrieval.results import Hit, Reason, SearchResults
-from coview.retrieval.similarity import METRICS, PreparedQueries, prepare_queries
+from coview.retrieval.similarity import (
+    TOPICS_AND_WORDS,
+    PreparedQueries,
+    choose_metric,
+    prepare_queries,
+)
 from coview.retrieval.spaces import make_space
 from coview.views.container import Views
 from coview.wording import plural, quoted
 
 
 class SearchIndex:
-    """Documents that can be searched across views by their topics.
+    """Documents that can be searched across views by their topics and words.
 
     A query in one view is folded into the topics of the model; its answers are the documents with
-    the most similar mixtures, whatever view they have.
+    the most similar topics, whatever view they have, and among these the ones with its words.
 
     Parameters
     ----------
@@ -40,9 +53,20 @@ class SearchIndex:
         New documents to search, folded in with `in_view` alone, so that no query has seen its
         answer in another view. By default the training documents. Documents without a term that
         the model knows are never answers.
-    metric : {"hellinger", "cosine", "correlation", "jensen-shannon"}, default="hellinger"
-        How mixtures q and g are compared; larger is more similar:
+    training_views : Views or dict of matrices, optional
+        The documents that the model was fitted to, to search these by their words as well: the
+        model does not keep them. The semantic space and "correlation" learn better from them than
+        from the mixtures of the fit, also where new documents are searched (`views`).
+    metric : str, optional
+        How documents are compared; larger is more similar, and no score is above 1. By default
+        "topics+words" where the words of the documents searched are known, that is with `views`
+        or `training_views`; else "hellinger", and in semantic space "correlation". With mixtures q
+        and g:
 
+        - "topics+words": the mean of "hellinger" and of the cosine of what the terms of both say
+          about the topics one by one (`coview.retrieval.evidence`), and the terms that both have,
+          where they share a view or a language (`coview.retrieval.words`); docs/search.md has
+          what it gains;
         - "hellinger": the inner product of their square roots, sum_k sqrt(q_k g_k);
         - "cosine": their cosine;
         - "correlation": their cosine after subtracting the mean mixture of the training
@@ -93,7 +117,8 @@ class SearchIndex:
         *,
         in_view: str | None = None,
         views: Any = None,
-        metric: str = "hellinger",
+        training_views: Any = None,
+        metric: str | None = None,
         space: str = "topic",
         labels: Any = None,
         method: str = "exact",
@@ -101,8 +126,8 @@ class SearchIndex:
         random_state: int = 0,
         n_jobs: int | None = None,
     ):
-        check_choice("metric", metric, METRICS)
         check_choice("space", space, ["topic", "semantic"])
+        metric = choose_metric(metric, space, views, training_views)
         check_choice("method", method, ["exact", "approximate"])
         check_real("probes", probes, 0.0, 1.0)
         check_int("random_state", random_state, 0)
@@ -117,14 +142,21 @@ class SearchIndex:
         self.n_jobs = n_jobs
         self.n_topics = model.doc_topic_.shape[1]
         self._fingerprint: str | None = None  # of the model, once it is known
-        self._space = make_space(model, space, labels, metric)
+        training = None
+        if training_views is not None:
+            training = check_training_views(model, training_views)
+        self._space = make_space(model, space, labels, metric, training)
         if views is None:
-            self._gallery = training_gallery(model, in_view, self._space)
+            self._gallery = training_gallery(model, in_view, self._space, training)
         else:
             self._gallery = new_gallery(model, in_view, views, self._space)
+        if metric == TOPICS_AND_WORDS:
+            self._gallery = with_evidence(model, self._gallery)
         self._lists: InvertedLists | None = None
         if method == "approximate":
             self._build_lists(random_state)
+        combine = metric == TOPICS_AND_WORDS
+        self._combined = Combined.of(model, self._gallery) if combine else None
 
     def _build_lists(self, seed: int) -> None:
         """Build the lists, and bring the gallery into their order."""
@@ -184,7 +216,7 @@ class SearchIndex:
         batch = self._read_query(query)
         prepared = self._prepare(batch.vectors, batch.view)
         excluded = -1 if batch.excluded_row is None else batch.excluded_row
-        scores, rows = self._best(prepared, top + (excluded >= 0))
+        scores, rows = self._best(batch, prepared, top + (excluded >= 0))
         kept = rows[0] != excluded
         pairs = list(zip(scores[0][kept], rows[0][kept], strict=True))[:top]
         return SearchResults(
@@ -223,18 +255,28 @@ class SearchIndex:
         """
         check_int("top", top, 1)
         batch = self._read_queries(queries, view)
-        scores, rows = self._best(self._prepare(batch.vectors, batch.view), top)
+        scores, rows = self._best(batch, self._prepare(batch.vectors, batch.view), top)
         return self._gallery.position(rows), scores
 
-    def _best(self, queries: PreparedQueries, top: int) -> ScoresAndRows:
+    def _best(self, batch: QueryBatch, queries: PreparedQueries, top: int) -> ScoresAndRows:
+        scores, rows = self._best_by_topics(queries, top)
+        if self._combined is not None:
+            found = (scores, rows)
+            scores, rows = self._combined.best(batch, queries, self._gallery, found)
+        return np.minimum(scores, 1.0), rows  # of rounded mixtures some are above it
+
+    def _best_by_topics(self, queries: PreparedQueries, top: int) -> ScoresAndRows:
         gallery = self._gallery
         if self._lists is None:
-            return nearest(gallery.vectors, gallery.rows, queries, top, self.n_jobs)
-        scores, rows = nearest_in_lists(
-            self._lists, gallery.vectors, queries, top, self.probes, self.n_jobs
-        )
-        # equal scores in the order of the documents, not of the lists
-        return take_order(scores, rows, np.lexsort((gallery.position(rows), -scores)))
+            scores, rows = nearest(gallery.vectors, gallery.rows, queries, top, self.n_jobs)
+        else:
+            scores, rows = nearest_in_lists(
+                self._lists, gallery.vectors, queries, top, self.probes, self.n_jobs
+            )
+            # equal scores in the order of the documents, not of the lists
+            scores, rows = take_order(scores, rows, np.lexsort((gallery.position(rows), -scores)))
+        # the sum of a mixture in single precision may be a little more than 1
+        return np.minimum(scores, 1.0), rows
 
     def _prepare(self, vectors: np.ndarray, view: str | None) -> PreparedQueries:
         width, dtype = self._gallery.vectors.shape[1], self._gallery.vectors.dtype
@@ -243,13 +285,11 @@ class SearchIndex:
         return prepare_queries(self.metric, vectors, query_center, center)
 
     def _reasons(self, query: QueryBatch, prepared: PreparedQueries, row: int) -> list[Reason]:
-        gallery = self._gallery
-        answer = None if gallery.views is None else (gallery.views, gallery.position(row))
-        return self._explainer.reasons(query, prepared, gallery.vectors[row], answer)
+        return self._explainer.reasons(query, prepared, self._gallery, int(row))
 
     @cached_property
     def _explainer(self) -> Explainer:
-        return Explainer(self._required_model(), self._space, self.in_view)
+        return Explainer(self._required_model(), self._space, self.in_view, self._combined)
 
     # -- reading of queries --------------------------------------------------------------------
 
@@ -276,22 +316,35 @@ class SearchIndex:
     def _query_from_mixtures(self, mixtures: np.ndarray, view: str | None) -> QueryBatch:
         if self.model is not None:
             check_view(self.model, view)
+        if self._combined is not None:
+            return self._combined.from_mixtures(mixtures, view)
         return QueryBatch(self._space.vectors(mixtures, view), view, mixtures)
 
     def _query_from_views(self, views: Views) -> QueryBatch:
         mixtures = self._required_model().fold_in(views).doc_topic
         view = views.names[0] if len(views.names) == 1 else None
+        if self._combined is not None:
+            return self._combined.from_views(self.model, views, mixtures, view)
         return QueryBatch(self._space.vectors(mixtures, view), view, mixtures, views)
 
     def _query_from_document(self, doc: Doc) -> QueryBatch:
         row = self._gallery.row_of(doc.id)
         excluded = None if doc.include_itself else row
         of_training = self._gallery.of_training and self.model is not None
-        if row is not None and not of_training and doc.view in (None, self.in_view):
-            return QueryBatch(self._gallery.vectors[[row]], self.in_view, excluded_row=excluded)
-        mixture = self._training_mixture(doc)
-        vectors = self._space.vectors(mixture, doc.view)
-        return QueryBatch(vectors, doc.view, mixture, excluded_row=excluded)
+        if row is None or doc.view not in (None, self.in_view):
+            batch = self._query_from_mixtures(self._training_mixture(doc), doc.view)
+        else:
+            mixture = self._training_mixture(doc) if of_training else None
+            batch = self._query_from_row(row, mixture, doc.view)
+        return replace(batch, excluded_row=excluded)
+
+    def _query_from_row(self, row: int, mixture: np.ndarray | None, view: str | None) -> QueryBatch:
+        """Return a document searched as a query, by the mixture of all its views if given."""
+        if self._combined is not None:
+            return self._combined.from_row(self._gallery, row, mixture)
+        if mixture is not None:
+            return self._query_from_mixtures(mixture, view)
+        return QueryBatch(self._gallery.vectors[[row]], self.in_view)
 
     def _training_mixture(self, doc: Doc) -> np.ndarray:
         model = self._required_model()
@@ -336,6 +389,7 @@ class SearchIndex:
             gallery=self._gallery,
             space=self._space,
             lists=self._lists,
+            combined=self._combined,
         )
         save_index(contents, path)
 
@@ -366,62 +420,5 @@ class SearchIndex:
         index._gallery = contents.gallery
         index._space = contents.space
         index._lists = contents.lists
+        index._combined = contents.combined
         return index
-
-
-def search(
-    model: Any,
-    query: Any,
-    *,
-    in_view: str | None = None,
-    top: int = 10,
-    views: Any = None,
-    metric: str = "hellinger",
-    space: str = "topic",
-    labels: Any = None,
-    explain: bool = False,
-) -> SearchResults:
-    """Return the documents most similar to a query, across views, in one call.
-
-    For many queries to the same documents make a `SearchIndex` once.
-
-    Parameters
-    ----------
-    model : fitted model or TopicClassifier
-    query : dict, str, Views, matrix of one row, mixture or Doc
-        As in `SearchIndex.query`.
-    in_view : str, optional
-        The view to search; by default all views together.
-    top : int, default=10
-        Number of answers.
-    views : Views or dict of matrices, optional
-        New documents to search; by default the training documents.
-    metric : {"hellinger", "cosine", "correlation", "jensen-shannon"}, default="hellinger"
-        How mixtures are compared: see `SearchIndex`.
-    space : {"topic", "semantic"}, default="topic"
-        Compare mixtures of topics, or class posteriors.
-    labels : array-like of shape (training documents,), optional
-        Classes for the semantic space; None or -1 for unlabeled documents.
-    explain : bool, default=False
-        Whether to give the reasons for each score (`Hit.explanation`).
-
-    Returns
-    -------
-    SearchResults
-        Best answers first.
-
-    Examples
-    --------
-    >>> from coview import LinkPLSA, Views
-    >>> views = Views(
-    ...     {"words": [[4, 2, 0], [3, 3, 1], [0, 0, 5]], "links": [[2, 0], [3, 0], [0, 4]]},
-    ...     ids=["ball", "goal", "vote"],
-    ... )
-    >>> model = LinkPLSA(n_components=2, random_state=0).fit(views)
-    >>> search(model, {"words": [0, 0, 3]}, in_view="links", top=1).ids
-    ['vote']
-    """
-    index = SearchIndex(
-        model, in_view=in_view, views=views, metric=metric, space=space, labels=labels
-    )
-    return index.query(query, top, explain=explain)

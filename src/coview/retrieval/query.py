@@ -58,6 +58,8 @@ class QueryBatch:
         None if they are not known.
     views : Views or None
         Their counts, with the columns of the model, if they are known.
+    words : csr_array of shape (queries, terms), or None
+        Their terms as the `WordIndex` takes them, if they are compared by words.
     excluded_row : int or None
         The row of the gallery that is the query itself and not an answer.
     """
@@ -66,6 +68,7 @@ class QueryBatch:
     view: ViewOrAll = None
     mixtures: np.ndarray | None = None
     views: Views | None = None
+    words: sp.csr_array | None = None
     excluded_row: int | None = None
 
 

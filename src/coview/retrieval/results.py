@@ -15,16 +15,16 @@ WORDS_SHOWN = 4  # of each kind, in the text of a reason
 
 @dataclass(frozen=True)
 class Reason:
-    """What one topic, or in semantic space one class, contributes to a score.
+    """What one topic, or one class in semantic space, or the words add to a score.
 
     Attributes
     ----------
     topic : int or None
         In semantic space the topic of the query that most favors the class; None if the query's
-        mixture is not known.
+        mixture is not known. None in the reason that is the words that both have.
     contribution : float
-        What the topic (class) adds to the score; these sum to the score. With "correlation" some
-        are negative.
+        What the topic (class) or the words add to the score; these sum to the score. Some may be
+        negative, except with "hellinger", "cosine" and "jensen-shannon".
     share : float
         The contribution divided by the score.
     terms : dict of list of str
@@ -35,6 +35,9 @@ class Reason:
         the counts are not known.
     label : class label or None
         The class, in semantic space.
+    same_words : list of (str, float)
+        With "topics+words", the terms of the query that the answer has, and what each adds to the
+        score: one reason for all of them, beside those of the topics.
     """
 
     topic: int | None
@@ -44,8 +47,11 @@ class Reason:
     query_words: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
     answer_words: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
     label: Any = None
+    same_words: list[tuple[str, float]] = field(default_factory=list)
 
     def __str__(self) -> str:
+        if self.same_words:
+            return f"same words ({self.share:.0%}) | {_joined([w for w, _ in self.same_words])}"
         what = f"topic {self.topic}" if self.label is None else f"class {printable(self.label)}"
         terms = "; ".join(f"{printable(v)}: {_joined(words)}" for v, words in self.terms.items())
         of_query = [w for words in self.query_words.values() for w, _ in words]
@@ -174,6 +180,7 @@ def _plain(reason: Reason) -> dict[str, Any]:
         "terms": {view: list(terms) for view, terms in reason.terms.items()},
         "query_words": _plain_words(reason.query_words),
         "answer_words": _plain_words(reason.answer_words),
+        "same_words": [list(pair) for pair in reason.same_words],
     }
 
 

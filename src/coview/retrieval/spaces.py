@@ -5,7 +5,9 @@ al., 2016) it is the posterior of a multinomial logistic regression from mixture
 
     p(c|d)  proportional to  exp(b_c + sum_z A_cz p(z|d)),
 
-one for each view, learned from the labeled training documents that have the view.
+one for each view, learned from the labeled training documents that have the view. Where these are
+at hand, from their mixtures folded in by that view alone, as those of queries are: the mixtures of
+the fit know the other views.
 """
 
 from __future__ import annotations
@@ -16,7 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from coview.metrics.retrieval import SEMANTIC_C
 from coview.retrieval.exact import TASK, split_rows
+from coview.views.container import Views
+from coview.views.labels import is_unlabeled, label_array
 from coview.wording import listing, plural
 
 ViewOrAll = str | None  # the name of a view; None stands for all views together
@@ -83,7 +88,9 @@ class ComparisonSpace:
         return self.centers.get(view, np.zeros(width)).astype(dtype)
 
 
-def make_space(model: Any, name: str, labels: Any, metric: str) -> ComparisonSpace:
+def make_space(
+    model: Any, name: str, labels: Any, metric: str, training: Views | None = None
+) -> ComparisonSpace:
     """Return the space of a model, with the centers if the metric needs them.
 
     Parameters
@@ -91,31 +98,47 @@ def make_space(model: Any, name: str, labels: Any, metric: str) -> ComparisonSpa
     model : fitted model
     name : {"topic", "semantic"}
     labels : array-like of shape (training documents,) or None
-        Classes, for the semantic space; None or -1 for unlabeled documents.
+        Classes, for the semantic space; -1, None, NaN and empty texts are unlabeled.
     metric : str
+    training : Views, optional
+        The training documents with the columns of the model: centers and classes are then learned
+        from what each view alone says of them.
     """
     if name == "topic":
         if labels is not None:
             raise ValueError("labels are for space='semantic'; the topic space takes none.")
         space = ComparisonSpace()
     else:
-        space = _semantic_space(model, labels)
+        space = _semantic_space(model, labels, training)
     if metric != "correlation":
         return space
     centers = {
         view: _mean(space.vectors(mixtures, view), present)
-        for view, mixtures, present in training_mixtures(model)
+        for view, mixtures, present in training_mixtures(model, training)
     }
     return ComparisonSpace(centers, space.classifiers, space.classes)
 
 
-def training_mixtures(model: Any) -> Iterator[tuple[ViewOrAll, np.ndarray, np.ndarray]]:
-    """Yield the name, the mixtures and the documents present of each view, then of all (None)."""
+def training_mixtures(
+    model: Any, training: Views | None = None
+) -> Iterator[tuple[ViewOrAll, np.ndarray, np.ndarray]]:
+    """Yield the name, the mixtures and the documents present of each view, then of all (None).
+
+    With the training documents the mixtures are folded in, else those of the fit.
+    """
     not_empty = np.ones(len(model.doc_topic_), bool)
     not_empty[model.empty_rows_] = False
+    given = () if training is None else training.names
     for v, name in enumerate(model.view_names_):
-        yield name, model.view_doc_topic_[name], model.present_[:, v] & not_empty
-    yield None, model.doc_topic_, not_empty
+        folded = name in given
+        mixtures = _folded(model, training, name) if folded else model.view_doc_topic_[name]
+        yield name, mixtures, model.present_[:, v] & not_empty
+    complete = set(given) == set(model.view_names_)
+    yield None, _folded(model, training) if complete else model.doc_topic_, not_empty
+
+
+def _folded(model: Any, training: Any, *names: str) -> np.ndarray:
+    return model.fold_in(training.select(*names) if names else training).doc_topic
 
 
 def _mean(vectors: np.ndarray, present: np.ndarray) -> np.ndarray:
@@ -127,9 +150,9 @@ def _mean(vectors: np.ndarray, present: np.ndarray) -> np.ndarray:
 # -- semantic space --------------------------------------------------------------------------------
 
 
-def _semantic_space(model: Any, labels: Any) -> ComparisonSpace:
+def _semantic_space(model: Any, labels: Any, training: Views | None) -> ComparisonSpace:
     labels = _check_labels(labels, len(model.doc_topic_))
-    known = np.array([not _is_unlabeled(label) for label in labels])
+    known = ~is_unlabeled(labels)
     classes = sorted(set(labels[known].tolist()))
     if len(classes) < 2:
         raise ValueError(
@@ -140,7 +163,7 @@ def _semantic_space(model: Any, labels: Any) -> ComparisonSpace:
     y = np.array([numbers[label] if k else -1 for label, k in zip(labels, known, strict=True)])
     classifiers: dict[ViewOrAll, TopicsToClasses] = {}
     learned: list[tuple[np.ndarray, np.ndarray, TopicsToClasses]] = []
-    for view, mixtures, present in training_mixtures(model):
+    for view, mixtures, present in training_mixtures(model, training):
         # models with one mixture for all views: the same regression is not learned again
         same = [c for m, p, c in learned if m is mixtures and np.array_equal(p, present)]
         classifiers[view] = same[0] if same else _learn(mixtures, y, present, len(classes))
@@ -154,19 +177,14 @@ def _check_labels(labels: Any, n_docs: int) -> np.ndarray:
             "space='semantic' learns a classifier from labels: give labels=..., one for each "
             "training document, None or -1 for unlabeled ones."
         )
-    labels = np.array([x.item() if isinstance(x, np.generic) else x for x in labels], dtype=object)
+    given = label_array(labels).tolist()
+    labels = np.array([x.item() if isinstance(x, np.generic) else x for x in given], dtype=object)
     if len(labels) != n_docs:
         raise ValueError(
             f"There are {plural(len(labels), 'label')} for {plural(n_docs, 'training document')}; "
             "give one for each, None or -1 for unlabeled ones."
         )
     return labels
-
-
-def _is_unlabeled(label: Any) -> bool:
-    if label is None or (isinstance(label, float) and np.isnan(label)):
-        return True
-    return isinstance(label, int) and not isinstance(label, bool) and label == -1
 
 
 def _learn(
@@ -181,7 +199,7 @@ def _learn(
     if len(found) < 2:
         intercept[found] = 0.0
         return TopicsToClasses(coef, intercept)
-    model = LogisticRegression(max_iter=2000)
+    model = LogisticRegression(C=SEMANTIC_C, max_iter=2000)
     model.fit(mixtures[rows].astype(np.float64), y[rows])
     # with two classes scikit-learn keeps the log-odds of the second alone
     two = len(found) == 2

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coview.compare.aggregate import Line
-from coview.extras import need
-from coview.plot import GRAY, PER_CENT, Display, LinesDisplay, stacked_axes
+from coview.display import Display, whole_numbers
+from coview.plot import GRAY, PER_CENT, LinesDisplay, stacked_axes
 
 if TYPE_CHECKING:
     from coview.selection.topics import TopicSelection
@@ -29,7 +29,6 @@ class TopicCountDisplay(Display):
 
     def plot(self, ax: Any = None) -> TopicCountDisplay:
         """Draw, on new axes, or the upper part alone on those given."""
-        locator = need("matplotlib.ticker", "plot").MaxNLocator
         shares = {title: self._line(name, 100) for name, title in SHARES.items()}
         parts = [(shares, f"agreement{PER_CENT}"), ({"": self._line("perplexity")}, "perplexity")]
         parts = [(_with_points(lines), title) for lines, title in parts]
@@ -39,7 +38,7 @@ class TopicCountDisplay(Display):
         self.figure_ = self.axes_[0].figure
         for axis, (lines, title) in zip(self.axes_, parts, strict=True):
             LinesDisplay(lines, "topics", title).plot(axis)
-            axis.xaxis.set_major_locator(locator(integer=True))
+            whole_numbers(axis)
             axis.axvline(self.selection.suggestion, color=GRAY, linewidth=1, linestyle="--")
         for axis in self.axes_[:-1]:
             axis.set_xlabel("")

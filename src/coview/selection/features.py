@@ -18,7 +18,9 @@ import scipy.sparse as sp
 
 from coview.em.prepared import prepare
 from coview.em.scaling import learn_scaling
-from coview.em.starts import concatenated_tfidf
+from coview.em.tfidf import tfidf
+from coview.ensemble.features import embed, fuse, unit_rows
+from coview.ensemble.reliability import deal_columns
 from coview.views.container import Views
 
 Matrix = Any  # dense or sparse, (documents, features)
@@ -65,8 +67,7 @@ def view_features(views: Views) -> list[ViewFeatures]:
             rows = _standardized(matrix.toarray(), present)
             made.append(ViewFeatures(present, rows, rows, np.zeros(len(rows))))
         else:
-            points = concatenated_tfidf([matrix])
-            made.append(ViewFeatures(present, _shares(matrix), points, _excess(matrix)))
+            made.append(ViewFeatures(present, _shares(matrix), tfidf(matrix), _excess(matrix)))
     return made
 
 
@@ -101,32 +102,16 @@ def embedding(
     present: Sequence[np.ndarray],
     weights: Sequence[float],
     n_dims: int,
-    seed: int,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """Return one point for each document, of length one, from some columns of each view.
 
-    Each view is reduced by a truncated SVD with rows of length one, and counts by its weight. Where
-    a document lacks a view, its place is predicted from the views it has: at the origin, documents
-    would be told apart by what they lack.
+    Views are embedded and fused as in the ensemble, but where a document lacks a view, its place is
+    predicted from the views it has, not the mean: all numbers of clusters are compared here, and
+    documents between the clusters would blur them.
     """
-    from sklearn.utils.extmath import randomized_svd
-
-    found, masks, scales = [], [], []
-    for part, has, weight in zip(parts, present, weights, strict=True):
-        rows = np.flatnonzero(has)
-        rank = min(n_dims, part.shape[1], len(rows))
-        if not rank:
-            continue
-        left, values, _ = randomized_svd(part[rows], rank, n_iter=4, random_state=seed)
-        reduced = np.zeros((len(has), rank))
-        reduced[rows] = unit_rows(left * values)
-        found.append(reduced)
-        masks.append(has)
-        scales.append(weight)
-    if not found:
-        return np.zeros((len(present[0]), 0))
-    filled = _fill_absent(found, np.stack(masks, axis=1))
-    return unit_rows(np.hstack([w * rows for w, rows in zip(scales, filled, strict=True)]))
+    found = [embed(part, has, n_dims, rng) for part, has in zip(parts, present, strict=True)]
+    return fuse(_fill_absent(found, np.stack(present, axis=1)), weights)
 
 
 def _fill_absent(views: Sequence[np.ndarray], present: np.ndarray) -> list[np.ndarray]:
@@ -150,22 +135,19 @@ def _ridge(inputs: np.ndarray, outputs: np.ndarray) -> np.ndarray:
     return np.linalg.solve(squares + penalty * np.eye(len(squares)), inputs.T @ outputs)
 
 
-def unit_rows(rows: np.ndarray) -> np.ndarray:
-    """Return rows of length one; rows of zeros (up to rounding) stay."""
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, length, out=np.zeros_like(rows), where=length > 1e-9)
-
-
 def deal_halves(widths: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
     """Deal the columns of each view into two halves, 0 and 1, of equal size up to one.
 
-    Odd columns go to either half in turn, so that several views of one feature are in both.
+    A view of one column goes to either half in turn: in both, it would agree with itself.
 
     >>> [sorted(half.tolist()) for half in deal_halves([4, 1, 1], np.random.default_rng(0))]
     [[0, 0, 1, 1], [0], [1]]
     """
-    dealt, extra = [], 0
+    dealt, turn = [], 0
     for width in widths:
-        dealt.append(rng.permutation((np.arange(width) + extra) % 2))
-        extra += width % 2
+        half = np.zeros(width, int)
+        half[deal_columns(width, rng)[1]] = 1
+        if width == 1:
+            half[:], turn = turn, 1 - turn
+        dealt.append(half)
     return dealt

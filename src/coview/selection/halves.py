@@ -54,8 +54,8 @@ def feature_halves(
     for which in (0, 1):
         columns = [np.flatnonzero(h == which) for h in halves]
         parts = [f.points[:, c] for f, c in zip(features, columns, strict=True)]
-        points = embedding(parts, present, weights, n_dims, seed=which)
-        if not points.shape[1]:
+        points = embedding(parts, present, weights, n_dims, rng)
+        if not points.any():
             return {}
         paths.append(cluster_path(points, topics, rng))
     return {k: agreement(paths[0][k], paths[1][k]) for k in topics}
@@ -73,11 +73,14 @@ def document_halves(
 
 
 def whole_points(
-    features: Sequence[ViewFeatures], weights: Sequence[float], n_dims: int
+    features: Sequence[ViewFeatures],
+    weights: Sequence[float],
+    n_dims: int,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """Return the embedding of the documents by all features."""
     parts, present = [f.points for f in features], [f.present for f in features]
-    return embedding(parts, present, weights, n_dims, seed=0)
+    return embedding(parts, present, weights, n_dims, rng)
 
 
 def _assigned(

@@ -259,7 +259,8 @@ class _Measurements:
         self.weights = [max(weights[v], RELATED) for v in kept]
         most = max(N_DIMS, candidates[-1])
         self.n_dims = max(min(most, len(rows) // DOCS_PER_DIM), MIN_DIMS)
-        self.points = whole_points(self.features, self.weights, self.n_dims)
+        rng = np.random.default_rng(seed)
+        self.points = whole_points(self.features, self.weights, self.n_dims, rng)
 
     def selection(self, verbose: bool) -> TopicSelection:
         """Measure everything, and suggest a number."""

@@ -1,7 +1,8 @@
-"""Checks of names, ids, masks and labels, and the checks that a model makes before it fits.
+"""Checks of names, ids and masks, and the checks that a model makes before it fits.
 
 Every message says what was expected, what was found, where, and what to do about it. Other checks:
 
+    views.labels          labels: which are unlabeled, whether all are of one kind
     views.matrix_checks   the values of one matrix: NaN, infinite, negative, too large, not a number
     views.vocabulary      the columns of new documents against those of a fitted model
     memory                whether an allocation fits
@@ -111,6 +112,12 @@ def _check_unique(texts: Sequence[str], what: str) -> None:
         f"Each of {what} must be unique, found twice or more: {shown}. "
         f"{plural(len(repeated), 'name')} repeated: drop the repeats or make the names differ."
     )
+
+
+def one_or_many(names: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the names of a call ``f("a", "b")`` or ``f(["a", "b"])``."""
+    several = len(names) == 1 and isinstance(names[0], Iterable) and not isinstance(names[0], str)
+    return tuple(names[0]) if several else names
 
 
 def check_view_names(names: Iterable[Any]) -> tuple[str, ...]:
@@ -238,89 +245,6 @@ def check_known(given: Iterable[str], names: Iterable[str], what: str) -> None:
         raise ValueError(f"{what} names {listing(unknown)}; the views are {listing(names, 20)}.")
 
 
-# -- labels ---------------------------------------------------------------------------------------
-
-
-def check_labels(labels: Any, n_docs: int, n_classes: int | None = None) -> np.ndarray:
-    """Return class labels of the documents as a read-only array.
-
-    Parameters
-    ----------
-    labels : array-like of shape (n_docs,)
-        Integers, -1 for unlabeled (floats and bools that are integers become integers); or texts,
-        with None for unlabeled.
-    n_docs : int
-    n_classes : int or None
-        If given, integers must be below it.
-
-    Examples
-    --------
-    >>> check_labels([0, 1, -1], 3)
-    array([ 0,  1, -1])
-    >>> check_labels([0, 1, 2], 3, n_classes=2)
-    Traceback (most recent call last):
-        ...
-    ValueError: Labels must be -1 (unlabeled) or 0 to 1, found 2 at row 2, counting from 0.
-    """
-    # a copy, so that `Views` does not change with the caller's array; of objects, because numpy
-    # would turn the number in ["cat", -1] into text
-    array = np.array(labels, dtype=None if hasattr(labels, "dtype") else object)
-    if array.shape != (n_docs,):
-        raise ValueError(
-            f"Labels must have one entry for each of {plural(n_docs, 'document')}, found the "
-            f"shape {array.shape}."
-        )
-    if array.dtype.kind == "O":
-        array = _labels_from_objects(array)
-    if array.dtype.kind in "UO":
-        return frozen(array)
-    return frozen(_check_codes(_labels_as_integers(array), n_classes))
-
-
-def _labels_from_objects(array: np.ndarray) -> np.ndarray:
-    """Return numbers as an array of numbers; otherwise each must be a text, None or -1."""
-    if all(isinstance(label, int | float | np.number) for label in array):
-        return np.array(array.tolist())
-    for row, label in enumerate(array):
-        if not (label is None or isinstance(label, str) or (_is_integer(label) and label == -1)):
-            raise ValueError(
-                "Labels must be all integers (-1 is unlabeled) or all texts (None is unlabeled), "
-                f"found {type(label).__name__} ({printable(label)}) at {location(row)}."
-            )
-    return array
-
-
-def _is_integer(label: Any) -> bool:
-    return isinstance(label, int | np.integer)
-
-
-def _labels_as_integers(array: np.ndarray) -> np.ndarray:
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"Labels must be integers or texts, found the type {array.dtype}.")
-    if array.dtype.kind == "f":
-        whole = np.isfinite(array) & (array == np.floor(array))
-        if not whole.all():
-            row = int(np.argmin(whole))
-            raise ValueError(
-                f"Labels must be integers, found {array[row]} at {location(row)}. Use -1 for a "
-                "document without a label."
-            )
-    return array if array.dtype.kind in "iu" else array.astype(np.int64)
-
-
-def _check_codes(codes: np.ndarray, n_classes: int | None) -> np.ndarray:
-    wrong = codes < -1
-    if n_classes is not None:
-        wrong |= codes >= n_classes
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        upper = "more" if n_classes is None else f"{n_classes - 1}"
-        raise ValueError(
-            f"Labels must be -1 (unlabeled) or 0 to {upper}, found {codes[row]} at {location(row)}."
-        )
-    return codes
-
-
 # -- before a fit ---------------------------------------------------------------------------------
 
 
@@ -361,21 +285,6 @@ def check_topics(n_components: int, n_docs: int, widths: Mapping[str, int]) -> N
 
 def _warn(message: str) -> None:
     warnings.warn(message, DataWarning, stacklevel=3)
-
-
-def check_topic_labels(labels: Any, n_docs: int, n_topics: int) -> np.ndarray:
-    """Return known topics of documents: integers below the number of topics, -1 if unknown.
-
-    >>> check_topic_labels([0, -1], 2, n_topics=3)
-    array([ 0, -1])
-    """
-    checked = check_labels(labels, n_docs, n_topics)
-    if checked.dtype.kind in "iu":
-        return checked
-    raise ValueError(
-        f"Labels of documents must be numbers of topics, 0 to {n_topics - 1}, or -1 for unknown; "
-        f"found {quoted(str(checked[0]))}. TopicClassifier takes class labels of any type."
-    )
 
 
 def check_mixtures(mixtures: Any, n_docs: int, n_topics: int, what: str = "Mixtures") -> np.ndarray:

@@ -54,8 +54,9 @@ class Constructors:
             A vectorizer of scikit-learn for views that need another way of counting. It is copied,
             and its own settings are used instead of those below.
         languages : {"auto"}, str, None, or dict view -> str or None, default="auto"
-            The language of each view, by code or name, for its stop words. "auto": the language
-            in the view's name ("en", "text_de", "french"), if any. None: no language.
+            The language of each view, by code or name, for its stop words. "auto": found from the
+            view's words, or its name ("en", "text_de", "french"); `repr` shows it, and a warning
+            tells if none fits. None: no language.
         stop_words : {"auto"}, list of str, None, or dict view -> one of these, default="auto"
             Words to leave out. "auto": those of the view's language.
         min_df : int, float or None, default=None
@@ -168,7 +169,7 @@ class Constructors:
         ...     _ = path.write_text("name,en,kind\\na,the cat sleeps,cat\\nb,,dog\\n")
         ...     Views.from_table(path, text="en", id="name", label="kind")
         Views: 2 documents, 1 view
-          en  2 terms  2 non-zeros (50.0 %)  1 document (1 lacks it)
+          en  2 terms  2 non-zeros (50.0 %)  1 document (1 lacks it), stop words: en
           labels: 2 classes (cat, dog), 0 unlabeled; ids: yes; feature names: all views
         """
         from coview.reading.columns import ColumnRoles, read_rows
@@ -264,8 +265,8 @@ class Constructors:
         Parameters
         ----------
         images : folder, or sequence of path, uint8 array or None
-            From a folder, all pictures are read, sorted by name; their names without the suffix
-            are the ids, a text ``<name>.txt`` beside a picture is its caption, and subfolders are
+            From a folder, all pictures are read, sorted by name; their paths in the folder are the
+            ids, a text ``<name>.txt`` beside a picture is its caption, and subfolders are
             classes. In a sequence, None is a document without a picture.
         captions : sequence of str or None, default=None
             A text for each picture, None for a picture without a caption.
@@ -417,7 +418,9 @@ class Constructors:
         modalities : sequence of str, default=None
             Modalities to read; None: all.
         layers : dict modality -> layer, default=None
-            Layers that hold the counts, if ``X`` does not: models need counts, not logarithms.
+            Layers that hold the counts; "X" is ``X``. Without it ``X`` is read, or, if that is not
+            whole numbers, a layer of counts with a usual name such as "counts", with a warning.
+            Models need counts, not logarithms: what is left of such values is warned of, too.
         label : str, default=None
             A column of ``obs`` with the classes of cells. Integers are taken unchanged (-1:
             unlabeled), anything else as categories.

@@ -13,10 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.reading.recipes import Recipe
-from coview.views.checks import check_known, check_view_names
+from coview.views.checks import check_known, check_view_names, one_or_many
 from coview.views.constructors import Constructors
-from coview.views.contents import Contents, align, assemble, row_index
+from coview.views.contents import Contents, align, assemble, random_parts, row_index
 from coview.views.folder import read_folder, write_folder
+from coview.views.labels import named_labels
 from coview.views.named_matrices import read_named_matrices
 from coview.views.repr import describe, describe_html
 from coview.wording import listing, quoted
@@ -53,7 +54,7 @@ class Views(Constructors):
     ids : sequence of str, or dict name -> sequence of str, default=None
         Unique names of the documents. A dict gives them for each view; they must agree.
     labels : array-like of shape (n_docs,), default=None
-        Integers with -1 for unlabeled, or texts with None for unlabeled.
+        Integers or texts. -1, None, NaN, NA and empty texts stand for unlabeled documents.
     label_names : sequence of str, default=None
         What integer labels stand for.
     features : dict name -> sequence of str, default=None
@@ -196,6 +197,11 @@ class Views(Constructors):
         return self._contents.labels
 
     @property
+    def named_labels(self) -> np.ndarray | None:
+        """Class labels by name, as classifiers predict them, where there are `label_names`."""
+        return None if self.labels is None else named_labels(self.labels, self.label_names)
+
+    @property
     def label_names(self) -> list[str] | None:
         """Names of the classes that integer labels stand for, or None."""
         names = self._contents.label_names
@@ -243,28 +249,29 @@ class Views(Constructors):
             return copy(self._contents.matrices[key])
         return self._from_contents(self._contents.take(row_index(key, self.n_docs)))
 
-    def select(self, *names: str) -> Views:
-        """Return some views, in the order given.
+    def select(self, *names: str | Sequence[str]) -> Views:
+        """Return some views, in the order given; ``select("a", "b")`` or ``select(["a", "b"])``.
 
         Examples
         --------
         >>> Views({"en": [[1]], "fr": [[2]], "it": [[3]]}).select("it", "en").names
         ('it', 'en')
         """
-        check_view_names(names)
+        names = check_view_names(one_or_many(names))
         check_known(names, self.names, "The selection")
         return self._from_contents(self._contents.select(names))
 
-    def drop(self, *names: str) -> Views:
-        """Return all views but these.
+    def drop(self, *names: str | Sequence[str]) -> Views:
+        """Return all views but these; several may be one list.
 
         Examples
         --------
         >>> Views({"en": [[1]], "fr": [[2]], "it": [[3]]}).drop("fr").names
         ('en', 'it')
         """
-        check_known(names, self.names, "The selection")
-        return self.select(*(name for name in self.names if name not in names))
+        left_out = one_or_many(names)
+        check_known(left_out, self.names, "The selection")
+        return self.select(*(name for name in self.names if name not in left_out))
 
     def concat(self, name: str = "all") -> Views:
         """Return one view with the terms of all views, side by side.
@@ -307,16 +314,9 @@ class Views(Constructors):
         ('text_0', 'text_1')
         """
         check_known([name], self.names, "split")
-        width = self.matrices[name].shape[1]
-        if not 1 <= n_parts <= width:
-            raise ValueError(
-                f"n_parts must be between 1 and the {width} terms of view {quoted(name)}; "
-                f"got {n_parts!r}."
-            )
-        order = np.random.default_rng(random_state).permutation(width)
-        columns = [np.sort(part) for part in np.array_split(order, n_parts)]
-        names = [n for n in self.names if n != name] + [f"{name}_{i}" for i in range(n_parts)]
-        check_view_names(names)
+        columns = random_parts(self._contents.matrices[name].shape[1], name, n_parts, random_state)
+        parts = [f"{name}_{i}" for i in range(len(columns))]
+        check_view_names([*(n for n in self.names if n != name), *parts])
         return self._from_contents(self._contents.split(name, columns))
 
     def with_labels(self, labels: Any, label_names: Sequence[str] | None = None) -> Views:
@@ -408,13 +408,13 @@ class Views(Constructors):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     Views({"en": [[1, 2]]}).save(folder)
         ...     sorted(path.name for path in Path(folder).iterdir())
-        ['present.npy', 'view_en.npz', 'views.txt']
+        ['MANIFEST.json', 'present.npy', 'view_en.npz', 'views.txt']
         """
         write_folder(folder, self._contents, overwrite)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], views: Sequence[str] | None = None) -> Views:
-        """Read a views folder.
+        """Read a views folder; one that coview wrote must be as it was written.
 
         Parameters
         ----------

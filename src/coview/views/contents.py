@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from coview.params import check_int, seed_of
 from coview.reading.recipes import Recipe
 from coview.views.checks import (
     check_aligned,
     check_ids,
     check_known,
-    check_labels,
     check_names,
     check_present,
     check_same_ids,
@@ -23,6 +23,7 @@ from coview.views.checks import (
     frozen,
 )
 from coview.views.density import DENSE, has_negatives
+from coview.views.labels import check_labels
 from coview.views.matrix_checks import check_matrix, frozen_csr
 from coview.views.named_matrices import NamedMatrix, read_named_matrices
 from coview.wording import listing, plural, quoted
@@ -262,6 +263,20 @@ def _features_of(name: str) -> str:
 
 def _check_features(name: str, names: Any) -> np.ndarray | None:
     return None if names is None else check_names(names, _features_of(name))
+
+
+# -- parts of a view ------------------------------------------------------------------------------
+
+
+def random_parts(width: int, view: str, n_parts: Any, random_state: Any) -> list[np.ndarray]:
+    """Distribute the columns of a view at random over parts of about the same size."""
+    if check_int("n_parts", n_parts, 1) > width:
+        raise ValueError(
+            f"n_parts must be between 1 and the {width} terms of view {quoted(view)}; "
+            f"got {n_parts!r}."
+        )
+    order = np.random.default_rng(seed_of(random_state)).permutation(width)
+    return [np.sort(part) for part in np.array_split(order, int(n_parts))]
 
 
 # -- alignment ------------------------------------------------------------------------------------

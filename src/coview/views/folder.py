@@ -8,8 +8,10 @@
     present.npy                documents x views, in the alphabetical order of the view names
     views.txt                  the order of the views; without it they are sorted by name
     recipe_<name>.json         how raw documents become counts, with arrays in recipe_<name>_*.npy
+    MANIFEST.json              size and SHA-256 of every file (`coview.views.manifest`)
 
-Only the matrices are required. Texts are in UTF-8, and lines end with a line feed.
+Only the matrices are required. Texts are in UTF-8, and lines end with a line feed. A folder with a
+manifest must be as it was written; one without is read as it is.
 """
 
 from __future__ import annotations
@@ -17,26 +19,29 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import scipy.sparse as sp
 
+from coview.outputs import temporary_folder
 from coview.reading.plain_files import load_array, load_sparse, map_array, read_file, read_lines
 from coview.reading.recipes import read_recipes, write_recipe
-from coview.store import replace_folder, restore_folder
+from coview.store import DamagedFile, replace_folder, restore_folder
 from coview.views.checks import check_ids, check_view_names
 from coview.views.contents import Contents
+from coview.views.labels import is_unlabeled
+from coview.views.manifest import MANIFEST, different_files, read_manifest, write_manifest
 from coview.views.matrix_checks import check_matrix
-from coview.wording import listing, quoted
+from coview.wording import argument, listing, quoted
 
 _VIEW_FILE = re.compile(r"view_(.+)\.(npz|npy)", re.DOTALL)
 _OUR_FILES = re.compile(
     r"view_.+\.np[yz]|features_.+\.txt\.gz|ids\.txt\.gz|(labels|present)\.npy|"
-    r"(label_names|views)\.txt|recipe_.+\.(json|npy)",
+    rf"(label_names|views)\.txt|recipe_.+\.(json|npy)|{re.escape(MANIFEST)}",
     re.DOTALL,
 )
 # characters that a common operating system does not allow in a file name
@@ -54,9 +59,8 @@ def write_folder(folder: str | os.PathLike[str], contents: Contents, overwrite: 
     _check_view_files(contents.matrices)
     restore_folder(target)
     _check_target(target, overwrite)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".coview-") as beside:
-        new = Path(beside, "new")
+    with temporary_folder(target) as beside:
+        new = beside / "new"
         new.mkdir()
         _write_files(new, contents)
         replace_folder(new, target)
@@ -83,7 +87,7 @@ def _check_target(target: Path, overwrite: bool) -> None:
     files = sorted(path.name for path in target.iterdir()) if target.exists() else []
     if files and not overwrite:
         raise FileExistsError(
-            f"{target} is not empty. Choose another folder, or pass overwrite=True."
+            f"{target} is not empty. Choose another folder, or give {argument('overwrite', True)}."
         )
     foreign = [name for name in files if not _OUR_FILES.fullmatch(name)]
     if foreign:  # never delete files that are not ours
@@ -108,6 +112,7 @@ def _write_files(folder: Path, contents: Contents) -> None:
         np.save(folder / "labels.npy", _plain_labels(contents.labels), allow_pickle=False)
     for name, recipe in contents.recipes.items():
         write_recipe(folder, name, recipe)
+    write_manifest(folder)
 
 
 def _write_lines(path: Path, lines: Iterable[str] | None) -> None:
@@ -125,16 +130,16 @@ def _write_lines(path: Path, lines: Iterable[str] | None) -> None:
 
 
 def _plain_labels(labels: np.ndarray) -> np.ndarray:
-    """Return labels in a type that needs no pickle."""
+    """Return labels in a type that needs no pickle; an empty text is an unlabeled document."""
     if labels.dtype.kind != "O":
         return labels
-    plain = labels.astype(str)
-    # numpy's texts drop a NUL at the end, and None has become the text "None"
-    changed = plain.astype(object) != labels
+    texts = np.where(is_unlabeled(labels), "", labels)
+    plain = texts.astype(str)
+    changed = plain.astype(object) != texts  # numpy's texts drop a NUL at the end
     if changed.any():
         raise ValueError(
-            f"Label {quoted(labels[np.argmax(changed)])} cannot be saved as text. For documents "
-            "without a label use integers, -1 for unlabeled, and label_names."
+            f"Label {quoted(labels[np.argmax(changed)])} cannot be saved as text. Use integers, "
+            "-1 for unlabeled, and label_names."
         )
     return plain
 
@@ -153,8 +158,10 @@ def read_folder(
 ) -> dict[str, Any]:
     """Read a views folder as keyword arguments of `Views`; see `Views.load`."""
     folder = Path(folder)
+    listed = _check_listed(folder)
     files = _view_files(folder)
     names = _check_wanted(folder, list(files), views)
+    _check_unchanged(folder, listed, _files_of(listed, files, names))
     matrices = {name: _read_view(files[name], name, names) for name in names}
     n_docs = _check_heights(matrices, files)
     ids = _read_optional(folder / "ids.txt.gz", read_lines, (n_docs,))
@@ -177,10 +184,53 @@ def read_folder(
     }
 
 
-def _view_files(folder: Path) -> dict[str, Path]:
-    """Return the file of each view, in the order in which the views were saved."""
+def _check_listed(folder: Path) -> dict[str, Any]:
+    """Return the manifest, if there is one and the files of the format are those that it lists."""
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {folder}.")
+    if not (folder / MANIFEST).exists():
+        return {}
+    listed = read_manifest(folder / MANIFEST)
+    there, wanted = _our_files(path.name for path in folder.iterdir()), _our_files(listed)
+    for names, how in ((there - wanted, "added"), (wanted - there, "removed")):
+        if names:
+            raise _altered(folder, sorted(names), how)
+    _check_unchanged(folder, listed, ["views.txt"])  # it says which files are read next
+    return listed
+
+
+def _our_files(names: Iterable[str]) -> set[str]:
+    """Return the names of files of the format, in one form: some systems take accents apart."""
+    ours = {normalize("NFC", name) for name in names if _OUR_FILES.fullmatch(name)}
+    return ours - {MANIFEST}
+
+
+def _check_unchanged(folder: Path, listed: Mapping[str, Any], names: Iterable[str]) -> None:
+    changed = different_files(folder, listed, names)
+    if changed:
+        raise _altered(folder, changed, "changed")
+
+
+def _files_of(listed: Iterable[str], files: Iterable[str], wanted: Sequence[str]) -> list[str]:
+    """Return the files of the format without those that only views not wanted have."""
+    others = [re.escape(name) for name in files if name not in wanted]
+    unread = "|".join(
+        rf"view_{name}\.np[yz]|features_{name}\.txt\.gz|recipe_{name}(\.json|_[^_]+\.npy)"
+        for name in others
+    )
+    ours = [name for name in listed if _OUR_FILES.fullmatch(name)]
+    return [name for name in ours if not re.fullmatch(unread, name, re.DOTALL)]
+
+
+def _altered(folder: Path, names: Sequence[str], how: str) -> DamagedFile:
+    return DamagedFile(
+        f"{folder} is not as it was written: {listing(names)} {how}. Take it from a backup or "
+        f"write it again; if that was on purpose, delete its {MANIFEST}: it is then read as it is."
+    )
+
+
+def _view_files(folder: Path) -> dict[str, Path]:
+    """Return the file of each view, in the order in which the views were saved."""
     files: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         match = _VIEW_FILE.fullmatch(path.name)

@@ -90,7 +90,7 @@ def check_matrix(
     kind = X.dtype
     _check_type(kind, view)
     _check_shape(X.shape, view)
-    csr = _short_indices(_to_csr(X, view))
+    csr = short_indices(_to_csr(X, view))
     csr.data = _as_float(csr.data, float_type(kind), view)
     lowest = _lowest(csr)
     if lowest == 0 or (lowest < 0 and not csr.data.all()):
@@ -163,6 +163,9 @@ def _from_objects(array: np.ndarray, view: str) -> np.ndarray:
     for (row, column), value in np.ndenumerate(array):
         try:
             float(value)
+        except OverflowError as error:
+            size = ValueError(f"an integer of {int(value).bit_length():,} bits is beyond floats")
+            raise _object_error(value, view, location(row, column), size) from error
         except (TypeError, ValueError) as error:
             raise _object_error(value, view, location(row, column), error) from error
         if isinstance(value, str | bytes):
@@ -231,7 +234,7 @@ def _to_csr(X: Any, view: str) -> sp.csr_array:
     return csr if csr.has_canonical_format else _without_duplicates(csr)
 
 
-def _short_indices(csr: sp.csr_array) -> sp.csr_array:
+def short_indices(csr: sp.csr_array) -> sp.csr_array:
     """Convert indices to 32 bits if they suffice: an EM step then reads half the memory."""
     longest = max(*csr.shape, csr.nnz)
     dtype = np.int32 if longest <= np.iinfo(np.int32).max else np.int64
@@ -298,8 +301,8 @@ def _exact_limit(kind: np.dtype, dtype: np.dtype) -> float:
 # -- words of the errors about values -------------------------------------------------------------
 
 _TEXT_ADVICE = (
-    "A view is a matrix of counts or weights; turn texts into one first, for example with "
-    "sklearn.feature_extraction.text.CountVectorizer."
+    "A view is a matrix of counts or weights; Views.from_texts and Views.from_dataframe turn texts "
+    "into one, or sklearn.feature_extraction.text.CountVectorizer does."
 )
 _NAN_ADVICE = (
     "Replace it by a number. If the document lacks this view, give it a row of zeros: "
@@ -341,4 +344,5 @@ def _object_error(value: Any, view: str, where: str, error: Exception | None = N
         return ValueError(f"Found the text {quoted(value)} {where}. {_TEXT_ADVICE}")
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return ValueError(f"Input contains NaN (a missing value) {where}. {_NAN_ADVICE}")
-    return TypeError(f"{error}, found {where}. A view is a matrix of numbers.")
+    kind = ValueError if isinstance(error, ValueError) else TypeError
+    return kind(f"{error}, found {where}. A view is a matrix of numbers.")

@@ -57,8 +57,8 @@ def read_named_matrix(X: Any, view: str) -> NamedMatrix:
         return NamedMatrix(X)
     features = _features(list(X.columns), view)
     if features is None and hasattr(X, "set_axis"):
-        # numbers that are not names may repeat, which narwhals refuses
-        X = X.set_axis(range(X.shape[1]), axis=1)
+        # numbers that are not names may repeat, which narwhals refuses, and it takes them as rows
+        X = X.set_axis([str(column) for column in range(X.shape[1])], axis=1)
     return NamedMatrix(_matrix(X, view), features, index_ids(X))
 
 

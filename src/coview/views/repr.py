@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
+from coview.escaping import for_html
 from coview.wording import plural, printable
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ def describe(views: Views) -> str:
 def describe_html(views: Views) -> str:
     """Return the same summary as an HTML table; everything that comes from data is escaped."""
     title, *_, notes = describe(views).splitlines()
-    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in _rows(views))
+    cells = ("".join(f"<td>{for_html(cell)}</td>" for cell in row) for row in _rows(views))
     body = "".join(f"<tr>{row}</tr>" for row in cells)
-    return f"<p>{escape(title)}</p><table>{body}</table><p>{escape(notes.strip())}</p>"
+    return f"<p>{for_html(title)}</p><table>{body}</table><p>{for_html(notes.strip())}</p>"
 
 
 def _rows(views: Views) -> list[tuple[str, str, str, str]]:
@@ -39,7 +39,7 @@ def _rows(views: Views) -> list[tuple[str, str, str, str]]:
             printable(name, 30),
             plural(matrix.shape[1], "term"),
             f"{plural(matrix.nnz, 'non-zero')} ({_share(matrix)})",
-            _documents(int(count), views.n_docs) + _range(matrix),
+            _documents(int(count), views.n_docs) + _range(matrix) + _stop_words(views, name),
         )
         for (name, matrix), count in zip(views.matrices.items(), present, strict=True)
     ]
@@ -66,6 +66,12 @@ def _range(matrix: Any) -> str:
     return f", real numbers from {matrix.data.min():.3g} to {matrix.data.max():.3g}"
 
 
+def _stop_words(views: Views, name: str) -> str:
+    """Return whose stop words were left out of a view of texts."""
+    whose = getattr(views.recipes[name], "stop_words", None)
+    return "" if whose is None else f", stop words: {whose}"
+
+
 def _notes(views: Views) -> str:
     named = [name for name, features in views.features.items() if features is not None]
     features = (
@@ -78,13 +84,15 @@ def _notes(views: Views) -> str:
 def _labels(views: Views) -> str:
     if views.labels is None:
         return "no"
-    labels = views.labels.tolist()
-    classes = set(labels) - {None, -1}
-    unlabeled = sum(label is None or label == -1 for label in labels)
+    # not at the top, as above
+    from coview.views.labels import is_unlabeled
+
+    unlabeled = is_unlabeled(views.labels)
+    classes = set(views.labels[~unlabeled].tolist())
     names = views.label_names
     shown = [label if names is None else names[label] for label in sorted(classes)]
     some = ", ".join(printable(name, 20) for name in shown[:3]) + (
         ", ..." if len(shown) > 3 else ""
     )
     count = f"{len(classes):,} {'class' if len(classes) == 1 else 'classes'}"
-    return f"{count}{f' ({some})' if some else ''}, {unlabeled:,} unlabeled"
+    return f"{count}{f' ({some})' if some else ''}, {unlabeled.sum():,} unlabeled"

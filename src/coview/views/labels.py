@@ -1,0 +1,366 @@
+"""Labels of documents: which documents are unlabeled, the checks of labels, the names of classes.
+
+The one rule of this package: a document is unlabeled if its label is -1, None, NaN, NA, or a text
+without a visible character. Among texts "-1" is -1: NumPy, and every file of texts, make texts of
+numbers. All that take labels ask `is_unlabeled`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from coview.params import check_choice
+from coview.views.checks import DataWarning, frozen
+from coview.wording import listing, location, plural, printable, quoted
+
+UNLABELED = -1  # the number; None among texts
+LARGEST = 2**53  # floats hold smaller integers exactly
+_ABSENT = "NAType", "NaTType"  # of pandas, which need not be installed
+
+
+# -- unlabeled documents ---------------------------------------------------------------------------
+
+
+def is_missing(item: Any) -> bool:
+    """Return whether a cell is missing: None, NaN, NA, or a text without visible characters.
+
+    >>> [is_missing(item) for item in (None, float("nan"), "  ", "", "text", ["a"], [])]
+    [True, True, True, True, False, False, False]
+    """
+    if item is None:
+        return True
+    if isinstance(item, str | bytes):
+        return not item.strip()
+    if isinstance(item, float | np.floating | np.datetime64 | np.timedelta64 | Decimal):
+        return bool(item != item)
+    return type(item).__name__ in _ABSENT
+
+
+def is_unlabeled_item(label: Any, marker: int | None = UNLABELED) -> bool:
+    """Return whether one label says that a document is unlabeled; see `is_unlabeled`."""
+    return is_missing(label) or _is_marker(label, marker)
+
+
+def is_unlabeled(labels: Any, marker: int | None = UNLABELED) -> np.ndarray:
+    """Return which documents are unlabeled, a bool array of shape (documents,).
+
+    Parameters
+    ----------
+    labels : array-like of shape (documents,)
+    marker : int or None, default=-1
+        The number that stands for an unlabeled document, besides what is missing; None: no number.
+
+    Examples
+    --------
+    >>> is_unlabeled([0, -1, None, float("nan")]).tolist()
+    [False, True, True, True]
+    >>> is_unlabeled(["cat", "", "-1", None]).tolist()
+    [False, True, True, True]
+    """
+    array = label_array(labels)
+    if array.dtype.kind in "biuf":
+        missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, bool)
+        numbers = marker is not None and array.dtype.kind != "b"
+        return missing | (array == marker) if numbers else missing
+    return np.array([is_unlabeled_item(label, marker) for label in array.ravel().tolist()], bool)
+
+
+def _is_marker(label: Any, marker: int | None) -> bool:
+    if marker is None:
+        return False
+    if isinstance(label, str):
+        return label.strip() == str(marker)
+    number = isinstance(label, int | float | np.number) and not isinstance(label, bool)
+    return bool(number and label == marker)
+
+
+def label_array(labels: Any) -> np.ndarray:
+    """Return labels as an array in which each is what it was.
+
+    NumPy alone makes texts of numbers and NaN among texts, and forgets a mask.
+    """
+    if isinstance(labels, np.ma.MaskedArray):
+        array = labels.data.astype(object)
+        array[np.ma.getmaskarray(labels)] = None
+        return array
+    if hasattr(labels, "__array__") or isinstance(labels, str | bytes):
+        return np.asarray(labels)
+    listed = list(labels) if isinstance(labels, Iterable) else labels
+    array = np.array(listed, dtype=object)
+    if array.ndim == 1 and len(array) and all(type(x) in (bool, int, float) for x in listed):
+        return np.array(listed)
+    return array
+
+
+def count_unlabeled(labels: Any) -> str:
+    """Return in words how many documents are unlabeled.
+
+    >>> count_unlabeled(["cat", None, "dog"])
+    '1 of 3 documents is unlabeled'
+    """
+    missing = is_unlabeled(labels)
+    verb = "is" if missing.sum() == 1 else "are"
+    return f"{missing.sum():,} of {plural(len(missing), 'document')} {verb} unlabeled"
+
+
+# -- checks ----------------------------------------------------------------------------------------
+
+
+def refuse_unlabeled(name: str, labels: Any, marker: int | None = UNLABELED) -> np.ndarray:
+    """Return labels as an array; refuse documents without one, which would be one more class."""
+    array = label_array(labels)
+    missing = is_unlabeled(array, marker) if array.ndim == 1 else np.zeros(1, bool)
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise ValueError(
+            f"{name} must not lack a label, found {array[row]!r} at {location(row)}: "
+            f"{count_unlabeled(array)}. Leave out such documents."
+        )
+    return array
+
+
+def check_labels(labels: Any, n_docs: int, n_classes: int | None = None) -> np.ndarray:
+    """Return class labels of the documents as a read-only array.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_docs,)
+        Integers (floats and bools that are integers become integers) or texts. -1, None, NaN, NA
+        and empty texts stand for unlabeled documents, which are -1 in the result, None among texts.
+    n_docs : int
+    n_classes : int or None
+        If given, integers must be below it.
+
+    Examples
+    --------
+    >>> check_labels([0, 1, None], 3)
+    array([ 0,  1, -1])
+    >>> check_labels(["cat", "", "dog"], 3)
+    array(['cat', None, 'dog'], dtype=object)
+    >>> check_labels([0, 1, 2], 3, n_classes=2)
+    Traceback (most recent call last):
+        ...
+    ValueError: Labels must be -1 (unlabeled) or 0 to 1, found 2 at row 2, counting from 0.
+    """
+    array = label_array(labels)
+    if array.shape != (n_docs,):
+        raise ValueError(
+            f"Labels must have one entry for each of {plural(n_docs, 'document')}, found the "
+            f"shape {array.shape}."
+        )
+    known = ~is_unlabeled(array)
+    if array.dtype.kind in "UT" or (array.dtype.kind == "O" and _are_texts(array, known)):
+        return frozen(_with_none(array, known))
+    if array.dtype.kind in "iu":
+        return frozen(_check_codes(array.copy(), n_classes))
+    codes = np.full(n_docs, UNLABELED)
+    codes[known] = _as_integers(array, np.flatnonzero(known))
+    return frozen(_check_codes(codes, n_classes))
+
+
+def _are_texts(array: np.ndarray, known: np.ndarray) -> bool:
+    """Return whether objects are texts rather than numbers; refuse a mixture and other things."""
+    rows = np.flatnonzero(known).tolist()
+    texts = [isinstance(array[row], str) for row in rows]
+    for row, text in zip(rows, texts, strict=True):
+        label = array[row]
+        if text != texts[0] or not isinstance(label, str | int | float | np.number | np.bool_):
+            raise ValueError(
+                "Labels must be all integers (-1 is unlabeled) or all texts (None is unlabeled), "
+                f"found {type(label).__name__} ({printable(label)}) at {location(row)}."
+            )
+    return any(texts)
+
+
+def _with_none(array: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Return a copy of texts with None for unlabeled documents."""
+    if known.all():
+        return array.copy()
+    texts = array.astype(object)
+    texts[~known] = None
+    return texts
+
+
+def _as_integers(array: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return some labels, which are numbers, as integers."""
+    values = array[rows]
+    if array.dtype == object:
+        values = np.array(values.tolist() or [0])[: len(rows)]
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"Labels must be integers or texts, found the type {values.dtype}.")
+    numbers = values.astype(np.float64)
+    fine = np.isfinite(numbers) & (numbers == np.floor(numbers)) & (np.abs(numbers) < LARGEST)
+    if not fine.all():
+        row = int(rows[np.argmin(fine)])
+        raise ValueError(
+            f"Labels must be integers, found {array[row]} at {location(row)}. Use -1 for a "
+            "document without a label."
+        )
+    return values.astype(np.int64)
+
+
+def _check_codes(codes: np.ndarray, n_classes: int | None) -> np.ndarray:
+    wrong = codes < UNLABELED
+    if n_classes is not None:
+        wrong |= codes >= n_classes
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        upper = "more" if n_classes is None else f"{n_classes - 1}"
+        raise ValueError(
+            f"Labels must be -1 (unlabeled) or 0 to {upper}, found {codes[row]} at {location(row)}."
+        )
+    return codes
+
+
+def check_topic_labels(labels: Any, n_docs: int, n_topics: int) -> np.ndarray:
+    """Return known topics of documents: integers below the number of topics, -1 if unknown.
+
+    >>> check_topic_labels([0, -1], 2, n_topics=3)
+    array([ 0, -1])
+    """
+    checked = check_labels(labels, n_docs, n_topics)
+    if checked.dtype.kind in "iu":
+        return checked
+    example = checked[np.flatnonzero(~is_unlabeled(checked))[0]]
+    raise ValueError(
+        f"Labels of documents must be numbers of topics, 0 to {n_topics - 1}, or -1 for unknown; "
+        f"found {quoted(str(example))}. TopicClassifier takes class labels of any type."
+    )
+
+
+# -- names of classes ------------------------------------------------------------------------------
+
+
+class ClassNames(np.ndarray):
+    """An array of names of classes that refuses to be compared with numbers.
+
+    NumPy says of every text and every number that they differ, so an accuracy would be 0 where the
+    numbers of classes are meant.
+    """
+
+    def __eq__(self, other: Any) -> Any:
+        _refuse_numbers(self, other)
+        return self.view(np.ndarray) == other
+
+    def __ne__(self, other: Any) -> Any:
+        _refuse_numbers(self, other)
+        return self.view(np.ndarray) != other
+
+
+def _refuse_numbers(names: np.ndarray, other: Any) -> None:
+    kind = np.asarray(other).dtype.kind
+    if kind in "biuf" and np.size(other):
+        raise TypeError(
+            f"Names of classes ({listing(np.unique(names), 3)}) are compared with numbers. Compare "
+            "them with names; `Views.named_labels` has those of the documents."
+        )
+
+
+def as_names(labels: np.ndarray) -> np.ndarray:
+    """Return labels that are texts as `ClassNames`, others as they are."""
+    return labels.view(ClassNames) if labels.dtype.kind == "U" else labels
+
+
+def named_labels(labels: np.ndarray, names: Sequence[str] | None) -> np.ndarray:
+    """Return the class of each document by its name, None if it is unlabeled.
+
+    Labels without names, and texts, are returned as they are.
+
+    >>> named_labels(np.array([1, -1, 0]), ["cat", "dog"])
+    array(['dog', None, 'cat'], dtype=object)
+    """
+    if names is None or labels.dtype.kind not in "iu":
+        return labels
+    return np.array([*names, None], dtype=object)[labels]  # -1 picks the last
+
+
+def by_name(labels: np.ndarray, rows: np.ndarray, X: Any) -> np.ndarray:
+    """Return the classes of some rows of X by name, where X are views that know the names.
+
+    They do if the classes are numbers and are those that the views have in these rows; a document
+    that is unlabeled in the views may have any. Otherwise the numbers may be of other classes.
+    """
+    own, names = getattr(X, "labels", None), getattr(X, "label_names", None)
+    if own is None or names is None or labels.dtype.kind not in "iuf" or rows.max() >= len(own):
+        return labels
+    same = (own[rows] == labels) | is_unlabeled(own[rows])
+    if not same.all() or not np.isin(labels, np.arange(len(names))).all():
+        return labels
+    return np.array(names)[labels.astype(np.intp)]
+
+
+def labeled_accuracy(
+    classifier: Any, X: Any, y: Any, sample_weight: Any, marker: int | None = UNLABELED
+) -> float:
+    """Return the share of labeled documents that a fitted classifier puts into their class.
+
+    Numbers in y are taken as those of the classes that X names, if the classifier knows its classes
+    by name.
+    """
+    given = label_array(y)
+    known = ~is_unlabeled(given, marker)
+    if given.ndim != 1 or not known.any():
+        raise ValueError("y must have the class of at least one document to compare with.")
+    truth = np.array(given[known].tolist())
+    names = getattr(X, "label_names", None)
+    texts = classifier.classes_.dtype.kind == "U"
+    if texts and names is not None and truth.dtype.kind in "iu":
+        truth = np.array(names)[check_topic_labels(truth, len(truth), len(names))]
+    if texts != (truth.dtype.kind == "U"):
+        raise ValueError(
+            f"y has {listing(np.unique(truth), 3)}, the classes of the classifier are "
+            f"{listing(classifier.classes_, 3)}: give names or numbers as in fit."
+        )
+    predicted = classifier.predict(X)
+    if len(predicted) != len(given):
+        raise ValueError(
+            f"y has {plural(len(given), 'label')} for {plural(len(predicted), 'document')}."
+        )
+    weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+    return float(np.average(np.asarray(predicted)[known] == truth, weights=weights))
+
+
+# -- documents of which nothing is known -----------------------------------------------------------
+
+
+def mark_unknown(
+    labels: np.ndarray,
+    unknown: np.ndarray,
+    how: str,
+    what: str = "topic",
+    marker: int = UNLABELED,
+) -> np.ndarray:
+    """Return predicted labels with those of documents that a model knows nothing of marked.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (documents,)
+    unknown : ndarray of bool of shape (documents,)
+    how : {"mark", "guess"}
+        "mark": they become the marker, with a warning that tells how many. "guess": they stay as
+        they are.
+    what : str
+        What the labels are, for the warning.
+    marker : int
+        What they become among numbers; among texts it is an empty text.
+    """
+    check_choice("unknown", how, ["mark", "guess"])
+    count = int(unknown.sum())
+    if how == "guess" or not count:
+        return labels
+    texts = labels.dtype.kind in "UO"
+    warnings.warn(
+        f"{count:,} of {plural(len(labels), 'document')} {'has' if count == 1 else 'have'} no "
+        f"feature that the model knows: their {what} is {'an empty text' if texts else marker} "
+        "(unknown='guess' gives the most likely one in general).",
+        DataWarning,
+        stacklevel=3,
+    )
+    marked = labels.copy() if labels.dtype.kind in "UOif" else labels.astype(np.int64)
+    marked[unknown] = "" if texts else marker
+    return marked

@@ -1,0 +1,74 @@
+"""A part of the campaign, from a seed of its own: about two minutes with two cores."""
+
+import pytest
+
+from tests.campaigns.cases import GOOD, VERDICTS, Outcome
+from tests.campaigns.generators import GENERATORS
+from tests.campaigns.generators.lethal import LETHAL
+from tests.campaigns.report import page
+from tests.campaigns.runner import append_to_log, read_log, run_all, whole_campaign
+
+SEED = 20_240
+SHARE = 0.02
+FEWEST = 20_000  # inputs of a whole campaign
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GENERATORS)
+def test_a_slice_of_the_campaign(name):
+    wrong = []
+
+    def each(outcome):
+        if outcome.verdict not in GOOD:
+            wrong.append(outcome)
+
+    run_all(whole_campaign(SHARE, [name]), SEED, n_workers=1, each=each)
+    assert not wrong, "\n".join(
+        f"{o.verdict}: {o.what}: {o.detail} (--seed {SEED} --one {name}:{o.number})" for o in wrong
+    )
+
+
+def test_a_whole_campaign_has_enough_inputs_of_every_kind():
+    inputs = list(whole_campaign(1.0))
+    assert len(inputs) == len(set(inputs)) >= FEWEST
+    assert {name for name, _ in inputs} == set(GENERATORS)
+
+
+def test_the_kinds_take_turns():
+    assert {name for name, _ in list(whole_campaign(1.0))[:2000]} == set(GENERATORS)
+
+
+def test_a_campaign_resumes_from_its_log(tmp_path):
+    log = tmp_path / "log.jsonl"
+    done = [Outcome("matrices", 0, "right"), Outcome("frames", 3, "death", "a frame", "SIGSEGV")]
+    with log.open("w") as file:
+        for outcome in done:
+            append_to_log(file, outcome)
+        file.write('{"generator": "matrices", "numb')  # a kill cut this one short
+    assert list(read_log(log).values()) == done
+
+
+def test_every_end_is_told_from_the_others_and_the_campaign_goes_on():
+    found = []
+    run_all([(kind, 0) for kind in LETHAL], 0, 1, found.append)
+    assert {o.generator: o.verdict for o in found} == {
+        "dies": "death",
+        "hangs": "hang",
+        "fine": "right",
+        "wrong": "silently wrong",
+        "refused": "refused",
+        "unnamed": "foreign error",
+        "foreign": "foreign error",
+        "hungry": "memory",
+    }
+    assert {o.what for o in found} == {"an input"}
+    assert next(o.detail for o in found if o.verdict == "death") == "SIGSEGV"
+
+
+def test_the_page_counts_every_verdict_and_names_what_went_wrong():
+    outcomes = [Outcome("frames", i, verdict, "some frame") for i, verdict in enumerate(VERDICTS)]
+    text = page(outcomes, seed=3)
+    assert f"{len(VERDICTS)} inputs, {len(VERDICTS) - len(GOOD)} went wrong" in text
+    assert "`frames:4` foreign error: `some frame`" in text
+    assert all(f"| {name}" in text for name in VERDICTS)
+    assert "| 24 | a sparse matrix that points outside itself | `test_row_24_" in text
