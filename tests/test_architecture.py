@@ -18,6 +18,7 @@ ALLOWED = {
     "_lazy": set(),
     "escaping": {"wording"},
     "extras": set(),
+    "fingerprints": set(),
     "memory": set(),
     "outputs": set(),
     "params": set(),
@@ -25,6 +26,7 @@ ALLOWED = {
     "progress": {"wording"},
     "wording": set(),
     "store": {"__version__", "outputs"},
+    "loaded": {"store"},
     # the way of the data: reading makes counts, views holds them, em works on them
     "views": {"escaping", "memory", "outputs", "params", "reading", "store", "wording"},
     "reading": {"extras", "memory", "params", "store", "views", "wording"},
@@ -37,8 +39,8 @@ ALLOWED = {
         "wording",
     },
     "em": {
-        *("ensemble", "graphs", "kernels", "memory", "outputs", "params", "progress", "runners"),
-        *("store", "views", "wording"),
+        *("ensemble", "fingerprints", "graphs", "kernels", "loaded", "memory", "outputs", "params"),
+        *("progress", "runners", "store", "views", "wording"),
     },
     "new_documents": {"em", "params", "reading", "runners", "views", "wording"},
     "scores": {"em", "new_documents", "params", "runners"},
@@ -67,18 +69,19 @@ ALLOWED = {
     "automatic": {
         *("classifier", "ensemble", "models", "params", "selection", "views", "wording"),
     },
+    "model_checks": {"loaded", "wording"},
     "io": {
-        *("automatic.why", "em.trace", "ensemble.reliability", "models", "reading.recipes"),
-        *("store", "strength", "views", "wording"),
+        *("automatic.why", "em.trace", "ensemble.reliability", "loaded", "model_checks", "models"),
+        *("reading.patterns", "reading.recipes", "store", "strength", "views"),
     },
     # what shows and judges it
-    "inspection": {"io"},
+    "inspection": {"io", "model_checks"},
     "metrics": {"params", "views.labels"},
     "report": {"models", "params"},
     "guidance": {"models", "params", "report", "views", "wording"},
     "retrieval": {
-        *("kernels", "metrics", "models", "params", "reading", "report", "runners", "store"),
-        *("views", "wording"),
+        *("kernels", "loaded", "metrics", "models", "params", "reading", "report", "runners"),
+        *("store", "views", "wording"),
     },
     "baselines": {
         *("_lazy", "em", "graphs", "metrics", "models", "params", "pickling", "views", "wording"),
@@ -86,8 +89,8 @@ ALLOWED = {
     "datasets": {"_lazy", "outputs", "params", "reading", "store", "views", "wording"},
     "compare": {
         *("__version__", "_lazy", "base", "baselines", "classifier", "datasets", "escaping"),
-        *("metrics", "models", "new_documents", "outputs", "params", "progress", "runners"),
-        *("store", "views", "wording"),
+        *("fingerprints", "metrics", "models", "new_documents", "outputs", "params", "progress"),
+        *("runners", "store", "views", "wording"),
     },
     "display": {"extras", "store"},
     "plot": {"compare", "display", "escaping", "extras"},

@@ -21,7 +21,7 @@ from coview.label_guess import (
     pack_space,
 )
 from coview.new_documents import FoldedIn
-from coview.params import check_estimator, check_int, check_real
+from coview.params import check_estimator, check_factor, check_int
 from coview.pickling import VersionedPickleMixin
 from coview.topic_terms import TopTermsMixin
 from coview.views.container import Views
@@ -131,7 +131,7 @@ class TopicClassifier(
         -------
         self
         """
-        guess_strength = check_real("guess_strength", self.guess_strength)
+        guess_strength = check_factor("guess_strength", self.guess_strength)
         check_estimator("estimator", self.estimator)
         if self.unlabeled is not None:
             check_int("unlabeled", self.unlabeled, -sys.maxsize, " or None")

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from coview.io import Unpacker, home_of, read_model
+from coview.model_checks import USED_PARAMETERS
 
 
 def read_for_display(path: str | os.PathLike[str]) -> Any:
@@ -24,9 +25,9 @@ def read_for_display(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     object
-        With the fitted attributes of the model, and `n_components`; the name of its type is that
-        of the model's class. A recipe has its `kind` and `source`; the trace and other records
-        have their fields.
+        With the fitted attributes of the model, `n_components` and the parameters that are checked;
+        the name of its type is that of the model's class. A recipe has its `kind` and `source`; the
+        trace and other records have their fields.
     """
     return read_model(path, _DisplayUnpacker)
 
@@ -44,7 +45,8 @@ class _DisplayUnpacker(Unpacker):
     def _model(self, value: dict) -> Any:
         home_of(value["class"])  # refuses what is no model
         model = type(value["class"], (SimpleNamespace,), {})()
-        if "n_components" in value["params"]:
-            model.n_components = self.unpack(value["params"]["n_components"])
+        for name in ("n_components", *USED_PARAMETERS):
+            if name in value["params"]:
+                setattr(model, name, self.unpack(value["params"][name]))
         self._set_attributes(model, value)
         return model

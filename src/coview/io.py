@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from coview.loaded import understood
+from coview.model_checks import check_model
 from coview.models import MODEL_NAMES
 from coview.store import (
-    DamagedFile,
     pack_texts,
     read_header,
     read_sealed,
@@ -30,7 +31,6 @@ from coview.store import (
     unpack_texts,
     write_sealed,
 )
-from coview.wording import plural
 
 if TYPE_CHECKING:  # what only shows a model must not wait for SciPy and scikit-learn
     from coview.reading.recipes import Recipe
@@ -132,11 +132,9 @@ def load(path: str | os.PathLike[str]) -> Any:
 def read_model(path: str | os.PathLike[str], unpacker: type[Unpacker]) -> Any:
     """Read a model file and check it; `unpacker` says what its parts become."""
     header, tensors = read_sealed(path, KIND)
-    try:
+    with understood(path, KIND):
         model = unpacker(tensors).unpack(header)
-        _check_model(model)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DamagedFile(f"{path} is no model that coview understands: {error}") from error
+        check_model(model)
     return model
 
 
@@ -155,6 +153,11 @@ def info(path: str | os.PathLike[str]) -> dict[str, Any]:
         ``tensors`` (their number) and ``bytes``.
     """
     sealed = read_header(path, KIND)
+    with understood(path, KIND):
+        return _summary(path, sealed)
+
+
+def _summary(path: str | os.PathLike[str], sealed: dict[str, Any]) -> dict[str, Any]:
     header = sealed["header"]
     attributes = renamed(header["attributes"], _OLD_NAMES)
     inner = attributes["estimator_"] if header["class"] == "TopicClassifier" else header
@@ -337,10 +340,16 @@ class Unpacker:
         return cls(**{n: self.unpack(v) for n, v in value["fields"].items() if n in known})
 
     def _recipe(self, value: dict) -> Any:
-        from coview.reading.recipes import recipe_class
+        from coview.reading.patterns import UnsafePattern
+        from coview.reading.recipes import recipe_class, warn_of_unused
 
-        parts = (self.unpack(value[name]) for name in ("settings", "arrays", "features"))
-        return recipe_class(value["kind"]).from_data(*parts)
+        parts = [self.unpack(value[name]) for name in ("settings", "arrays", "features")]
+        try:
+            return recipe_class(value["kind"]).from_data(*parts)
+        except UnsafePattern as error:
+            source = str(parts[0].get("source"))
+            warn_of_unused(f"The recipe of {source!r}", source, str(error))
+            return None
 
     def _model(self, value: dict) -> Any:
         cls = getattr(import_module(home_of(value["class"])), value["class"])
@@ -380,48 +389,3 @@ def _rename_params(params: dict[str, Any]) -> dict[str, Any]:
 
 def _is_fitted_name(name: str) -> bool:
     return name in _PRIVATE or (name.endswith("_") and not name.startswith("_"))
-
-
-# -- checks of a loaded model ----------------------------------------------------------------------
-
-
-def _check_model(model: Any) -> None:
-    """Refuse arrays that do not fit together or are not probabilities; checksums cannot tell."""
-    if type(model).__name__ == "TopicClassifier":
-        _check_model(model.estimator_)
-        if len(model.classes_) != model.estimator_.n_components:
-            raise ValueError(f"it has {plural(len(model.classes_), 'class')} for other topics")
-        return
-    n_topics = model.doc_topic_.shape[1]
-    if tuple(model.components_) != model.view_names_:
-        raise ValueError("its views and topics have different names")
-    for view, p_w_z in model.components_.items():
-        names, counts = model.feature_names_[view], model.term_counts_[view]
-        widths = {p_w_z.shape[1], len(counts), p_w_z.shape[1] if names is None else len(names)}
-        if p_w_z.shape[0] != n_topics or len(widths) > 1:
-            raise ValueError(f"the sizes of the arrays of view {view!r} differ")
-        _check_shares(p_w_z, f"topics of view {view!r}", or_zero=True)
-    for theta in (model.doc_topic_, *model.view_doc_topic_.values()):
-        if theta.shape != (len(model.labels_), n_topics):
-            raise ValueError("its mixtures have another size than its labels")
-        _check_shares(theta, "mixtures")
-    for view, points in getattr(model, "graph_points_", {}).items():
-        _check_points(points, (len(model.labels_), model.components_[view].shape[1]), view)
-
-
-def _check_points(points: dict[str, Any], shape: tuple[int, int], view: str) -> None:
-    """Refuse training documents, kept for the neighbors of new ones, that are not the model's."""
-    docs, one_each = points["docs"], len(points["radii"]) == len(points["docs"])
-    known = not len(docs) or (docs.min() >= 0 and docs.max() < shape[0])
-    if tuple(points["shape"]) != shape or not (one_each and known):
-        raise ValueError(f"the points of view {view!r} are not its training documents")
-
-
-def _check_shares(rows: np.ndarray, what: str, or_zero: bool = False) -> None:
-    """Refuse rows that are not probabilities (`or_zero`: or all zero)."""
-    sums = rows.sum(axis=1, dtype=np.float64)
-    fine = np.abs(sums - 1) < 1e-3
-    if or_zero:  # a topic without any counts has no words
-        fine |= sums == 0
-    if not (fine.all() and np.isfinite(rows).all() and (rows >= 0).all()):
-        raise ValueError(f"its {what} are not probabilities")

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 _MEMINFO = Path("/proc/meminfo")
 _CGROUP = Path("/sys/fs/cgroup")
 _OWN_CGROUP = Path("/proc/self/cgroup")
+
+
+class _Version(NamedTuple):
+    """The names under which a version of control groups says how much memory there is."""
+
+    limit: str
+    used: str
+    cached: str
+
+
+_V1 = _Version("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+_V2 = _Version("memory.max", "memory.current", "inactive_file")
 
 
 def check_memory(estimate: float, what: str, limit: float | None = None) -> None:
@@ -63,14 +77,42 @@ def _physical_memory() -> float | None:
 
 
 def _container_available() -> float | None:
-    """Return what a control group (version 2) leaves; None without a group or a limit."""
+    """Return what the control groups leave, of either version; None without one or a limit."""
     try:
-        own = _OWN_CGROUP.read_text().split("::", 1)[1].splitlines()[0]
-        group = _CGROUP / own.lstrip("/")
-        limit = float((group / "memory.max").read_text())
-        used = float((group / "memory.current").read_text())
-        stat = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
-    except (OSError, IndexError, ValueError):  # "max" is not a number: no limit
+        lines = _OWN_CGROUP.read_text().splitlines()
+    except OSError:
         return None
-    # cached files count as used, but the kernel frees them on demand
-    return limit - used + float(stat.get("inactive_file", 0))
+    left = [_left(group, version) for group, version in _own_groups(lines)]
+    return min((bytes_ for bytes_ in left if bytes_ is not None), default=None)
+
+
+def _own_groups(lines: list[str]) -> Iterator[tuple[Path, _Version]]:
+    """Yield the folders of this process's groups and of the groups around them.
+
+    In a container the path may be that of the host, which is not there: then the outermost folder
+    is that of the container.
+    """
+    for line in lines:
+        number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if number == "0" and not controllers:
+            top, version = _CGROUP, _V2
+        elif "memory" in controllers.split(","):
+            top, version = _CGROUP / "memory", _V1
+        else:
+            continue
+        parts = [part for part in path.split("/") if part not in ("", "..")]
+        for depth in range(len(parts), -1, -1):
+            yield top.joinpath(*parts[:depth]), version
+
+
+def _left(group: Path, version: _Version) -> float | None:
+    """Return what a group leaves; None if it is not there or has no limit."""
+    try:
+        limit = float((group / version.limit).read_text())
+        used = float((group / version.used).read_text())
+        stat = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        # cached files count as used, but the kernel frees them on demand
+        return max(limit - used + float(stat.get(version.cached, 0)), 0.0)
+    except (OSError, ValueError):  # "max" is not a number: no limit
+        return None

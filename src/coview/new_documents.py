@@ -18,12 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.em.emissions import Topics
 from coview.em.loop import fold_in
+from coview.em.precision import check_weighted
 from coview.em.prepared import Guess, Prepared, check_guess, prepare
 from coview.em.problem import Problem
 from coview.em.scaling import count_clipped, real_views, warn_of_clipped
 from coview.em.simplex import pad_topics
 from coview.em.starts import Start, deterministic_kmeans
-from coview.params import check_dtype, check_int, check_positive, check_real
+from coview.params import check_dtype, check_factor, check_int, check_positive, check_real
 from coview.reading.recipes import is_frame, raw_columns, read_raw
 from coview.runners.threads import ThreadRunner
 from coview.views.checks import DataWarning
@@ -254,7 +255,8 @@ class NewDocumentsMixin(TransformerMixin):
     def _read_views(self, X: Any) -> Views:
         if isinstance(X, Views):
             return X
-        raw = raw_columns(X, self.recipes_)
+        # a DOK is a dict as well
+        raw = None if sp.issparse(X) else raw_columns(X, self.recipes_)
         if raw is not None:
             return self.read(raw)
         if is_frame(X) and len(self.view_names_) > 1:
@@ -264,7 +266,7 @@ class NewDocumentsMixin(TransformerMixin):
                 "Views.from_dataframe(frame, ...) with the names of these views."
             )
         if len(self.view_names_) == 1 and (
-            not isinstance(X, Mapping | list | tuple) or _is_rows(X)
+            sp.issparse(X) or not isinstance(X, Mapping | list | tuple) or _is_rows(X)
         ):
             return read_known({self.view_names_[0]: X}, real_views(self.scaling_))
         return read_known(X, real_views(self.scaling_))
@@ -275,9 +277,13 @@ class NewDocumentsMixin(TransformerMixin):
         warn_of_clipped(views, count_clipped(views, self.scaling_))
         data = prepare(views, self.scaling_, check_dtype(self.dtype))
         warn_of_unseen(data, self.unseen_terms_)
-        data = replace(data, weights=tuple(self.view_weights_[n] for n in data.names))
-        # topics stay as they are
-        return data.with_prior(check_positive("doc_topic_prior", self.doc_topic_prior), 1.0)
+        weights = {name: self.view_weights_[name] for name in data.names}
+        check_weighted(weights, data.matrices)
+        data = replace(data, weights=tuple(weights.values()))
+        prior = check_factor(
+            "doc_topic_prior", check_positive("doc_topic_prior", self.doc_topic_prior)
+        )
+        return data.with_prior(prior, topic_word=1.0)  # topics stay as they are
 
     def _fold_in_data(
         self, data: Prepared, components: Mapping[str, np.ndarray]

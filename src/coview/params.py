@@ -36,6 +36,28 @@ def check_real(name: str, value: Any, low: float = 0.0, high: float = math.inf) 
     raise ValueError(f"{name} must be a finite number {bounds}; got {shown(value)}.")
 
 
+# Numbers that are multiplied with counts or added to them. Beyond these nothing else matters in
+# the precision of a model, and a little further on sums are not finite.
+LARGEST_FACTOR = 1e15
+LARGEST_STRENGTH = 1e30
+
+
+def check_factor(name: str, value: Any, most: float = LARGEST_FACTOR) -> float:
+    """Return a finite number of at least 0 that counts can be multiplied with.
+
+    >>> check_factor("ensemble", 1e300)
+    Traceback (most recent call last):
+        ...
+    ValueError: ensemble must be at most 1e+15, beyond which nothing else counts; got 1e+300.
+    """
+    number = check_real(name, value)
+    if number <= most:
+        return number
+    raise ValueError(
+        f"{name} must be at most {most:g}, beyond which nothing else counts; got {value!r}."
+    )
+
+
 def check_positive(name: str, value: Any) -> float:
     """Return a finite number above 0."""
     number = _number(value)

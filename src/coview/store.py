@@ -288,7 +288,7 @@ def read_header(path: str | os.PathLike[str], kind: str | None = None) -> dict[s
     digest, _, text = metadata[FORMAT].partition(" ")
     if _digest(text.encode()) != digest:
         raise _damaged(path, "the checksum of its header is wrong")
-    sealed = json.loads(text)
+    sealed = _sealed_header(path, text)
     if sealed["min_reader"] > FORMAT_VERSION:
         raise DamagedFile(
             f"{path} was written by coview {sealed['library_version']}, in a format that this "
@@ -297,6 +297,26 @@ def read_header(path: str | os.PathLike[str], kind: str | None = None) -> dict[s
     if kind is not None and sealed["kind"] != kind:
         raise DamagedFile(f"{path} holds a {sealed['kind']}; a {kind} was expected.")
     return sealed
+
+
+def _sealed_header(path: Path, text: str) -> dict[str, Any]:
+    """Return the header in its JSON, if it has all its entries; its checksum cannot tell."""
+    try:
+        sealed = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path, "its header cannot be read") from error
+    wanted = {"min_reader": int, "library_version": str}
+    # a newer version may have other entries, of which nothing is asked
+    if isinstance(sealed, dict) and not _is_newer(sealed.get("min_reader")):
+        wanted |= {"kind": str, "format_version": int, "header": dict, "sha256": dict}
+    for key, kind in wanted.items():
+        if not isinstance(sealed, dict) or not isinstance(sealed.get(key), kind):
+            raise _damaged(path, f"its header has no {key!r}, or not one of the right type")
+    return sealed
+
+
+def _is_newer(min_reader: Any) -> bool:
+    return isinstance(min_reader, int) and min_reader > FORMAT_VERSION
 
 
 def _metadata(path: Path) -> dict[str, str]:
@@ -317,6 +337,8 @@ def _metadata(path: Path) -> dict[str, str]:
         whole = 8 + length + max(ends, default=0)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(path, "its header cannot be read") from error
+    if not isinstance(metadata, dict):
+        raise _damaged(path, "its header cannot be read")
     # a changed byte that is still valid JSON, such as a space, is damage all the same
     if canonical != raw or not all(isinstance(v, str) for v in metadata.values()):
         raise _damaged(path, "its header has been altered")

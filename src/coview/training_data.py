@@ -27,6 +27,7 @@ from coview.new_documents import check_fold_in
 from coview.params import (
     check_choice,
     check_dtype,
+    check_factor,
     check_int,
     check_n_jobs,
     check_positive,
@@ -66,8 +67,8 @@ class TrainingDataMixin:
         check_int("n_init", self.n_init, 1)
         check_int("max_iter", self.max_iter, 1)
         check_real("tol", self.tol)
-        check_positive("doc_topic_prior", self.doc_topic_prior)
-        check_positive("topic_word_prior", self.topic_word_prior)
+        check_factor("doc_topic_prior", check_positive("doc_topic_prior", self.doc_topic_prior))
+        check_factor("topic_word_prior", check_positive("topic_word_prior", self.topic_word_prior))
         check_fold_in(self.fold_in_max_iter, self.fold_in_tol)
         check_choice("scaling", self.scaling, ["auto", None])
         check_choice("assign", self.assign, ["argmax", "kmeans"])

@@ -146,7 +146,7 @@ def test_arrays_that_do_not_fit_each_other_never_reach_a_kernel(
     write_sealed(
         tmp_path / "b.index", "search index", header, {**tensors, name: change(tensors[name])}
     )
-    with pytest.raises(DamagedFile, match="no index that coview understands"):
+    with pytest.raises(DamagedFile, match="no search index that coview understands"):
         SearchIndex.load(tmp_path / "b.index", model)
 
 

@@ -237,6 +237,11 @@ def test_a_saved_index_keeps_the_words(titles, titled, tmp_path, method):
         ("words.starts", lambda a: a[::-1].copy()),
         ("words.weights", lambda a: a[:-1]),
         ("words.weights", lambda a: a * np.nan),
+        ("words.weights", lambda a: a * 100),
+        ("words.weights", lambda a: a.astype(np.float64)),
+        ("words.rows", np.zeros_like),
+        ("vectors", lambda a: -a),
+        ("vectors", lambda a: a * 2),
     ],
 )
 def test_words_that_do_not_fit_are_refused(titles, titled, tmp_path, name, change):
@@ -245,8 +250,18 @@ def test_words_that_do_not_fit_are_refused(titles, titled, tmp_path, name, chang
     write_sealed(
         tmp_path / "b.index", "search index", header, {**tensors, name: change(tensors[name])}
     )
-    with pytest.raises(DamagedFile, match="no index that coview understands"):
+    with pytest.raises(DamagedFile, match="no search index that coview understands"):
         SearchIndex.load(tmp_path / "b.index", titles)
+
+
+def test_words_of_other_columns_than_the_model_has_are_refused(titles, titled, tmp_path):
+    SearchIndex(titles, in_view="text", training_views=titled).save(tmp_path / "a.index")
+    header, tensors = read_sealed(tmp_path / "a.index", "search index")
+    [[view, width]] = header["words"]
+    for words in ([[view, width - 1], ["other", 1]], [["other", width]], [[view, "3"]], [], [view]):
+        write_sealed(tmp_path / "b.index", "search index", {**header, "words": words}, tensors)
+        with pytest.raises(DamagedFile, match="no search index that coview understands"):
+            SearchIndex.load(tmp_path / "b.index", titles)
 
 
 @pytest.mark.parametrize("space", ["topic", "semantic"])

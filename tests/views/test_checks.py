@@ -764,6 +764,38 @@ def test_a_container_without_a_limit_changes_nothing(machine):  # 11
     assert available_memory() == 8_000_000 * 1024
 
 
+def write_group(folder, limit, used, cached, version=2):
+    names = ("memory.max", "memory.current", "inactive_file")
+    if version == 1:
+        names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / names[0]).write_text(f"{limit}\n")
+    (folder / names[1]).write_text(f"{used}\n")
+    (folder / "memory.stat").write_text(f"cache 5\n{names[2]} {cached}\n")
+
+
+@pytest.mark.parametrize("folder", ["memory/docker/ab12", "memory/docker", "memory"])
+def test_control_groups_of_version_1_are_read_too(machine, folder):  # 11
+    (machine / "self").write_text("9:cpu,cpuacct:/docker/ab12\n4:memory:/docker/ab12\n0::/\n")
+    write_group(machine / folder, 1000, 900, 300, version=1)
+    assert available_memory() == 400
+
+
+def test_a_group_of_version_1_without_a_limit_changes_nothing(machine):  # 11
+    (machine / "self").write_text("4:memory:/\n")
+    write_group(machine / "memory", 9223372036854771712, 900, 300, version=1)
+    assert available_memory() == 8_000_000 * 1024
+
+
+def test_the_tightest_of_nested_groups_counts(machine):  # 11
+    (machine / "self").write_text("0::/outer/inner\n")
+    write_group(machine / "outer" / "inner", "max", 10, 0)
+    write_group(machine / "outer", 2000, 500, 100)
+    assert available_memory() == 1600
+    write_group(machine / "outer" / "inner", 700, 800, 50)
+    assert available_memory() == 0
+
+
 def test_without_proc_the_size_of_the_machine_is_used(machine):  # 11
     (machine / "meminfo").unlink()
     assert available_memory() is None or available_memory() > 0
@@ -834,3 +866,10 @@ def test_good_data_give_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Views({"a": X, "b": sp.csr_array(X)}, ids=["a", "b"], labels=[0, 1])
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).tiny == np.finfo(float).tiny, reason="no long double")
+def test_long_doubles_that_would_become_zero_are_refused():
+    tiny = np.array([[1, np.longdouble(10) ** -400]], dtype=np.longdouble)
+    with raises("View 'en' holds", "0 as a number of 64 bits"):
+        check_matrix(tiny, "en")

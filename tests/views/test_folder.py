@@ -426,6 +426,9 @@ def test_an_archive_larger_than_memory_is_refused_before_it_is_read(unsealed, mo
 
 def test_lines_that_unfold_without_end_are_refused(unsealed, monkeypatch):  # 68
     (unsealed / "ids.txt.gz").write_bytes(gzip.compress(bytes(1 << 27)))
+    with pytest.raises(ValueError, match=r"ids\.txt\.gz: it becomes more than 250 times"):
+        Views.load(unsealed)
+    monkeypatch.setattr(readers, "MOST_RATIO", 2000.0)
     monkeypatch.setattr(readers, "available_memory", lambda: 2e8)
     with pytest.raises(MemoryError, match=r"ids\.txt\.gz: it claims"):
         Views.load(unsealed)

@@ -139,13 +139,12 @@ def _with_fingerprints(plan: Plan, given: Mapping[str, Any]) -> Plan:
 
 
 def _fingerprint(views: Views) -> str:
-    import numpy as np
+    from coview.fingerprints import fingerprint_of
 
-    from coview.store import fingerprint
-
-    arrays = [a for m in views.matrices.values() for a in (m.indptr, m.indices, m.data)]
-    labels = [] if views.labels is None else np.asarray(views.labels).tolist()
-    return fingerprint([*arrays, views.present], repr(labels), *views.names)[:16]
+    matrices = [(m.shape, m.indptr, m.indices, m.data) for m in views.matrices.values()]
+    features = [views.features[name] for name in views.names]
+    parts = [views.names, matrices, features, views.present, views.labels, views.label_names]
+    return fingerprint_of(parts)[:16]
 
 
 def _warn_of_other_versions(cells: Iterable[Cell], journal: Journal) -> None:

@@ -5,7 +5,6 @@ a clone of coview's repository, and are looked for in the folder named by the en
 `COVIEW_DATA`.
 """
 
-import gzip
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ from coview.datasets.folders import check_manifest, find_views, load_folder, nee
 from coview.datasets.newsgroups import load_newsgv2, load_newsgv4
 from coview.datasets.registry import DATASETS, UNIVERSITIES, dataset
 from coview.params import check_choice
+from coview.reading.plain_files import open_gzip
 from coview.views.container import Views
 from coview.wording import quoted
 
@@ -274,7 +274,7 @@ def load_documents(name: str, *, data_home: Home = None) -> list[dict[str, str]]
     path = need_folder(dataset(name), data_home) / "documents.jsonl.gz"
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not there: {quoted(name)} has no raw documents.")
-    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
+    with path.open("rb") as raw, open_gzip(raw, path.stat().st_size) as lines:
         return [json.loads(line) for line in lines]
 
 

@@ -24,13 +24,16 @@ import numpy as np
 
 from coview.em.loop import EMRun
 from coview.em.problem import Problem
+from coview.em.state_checks import check_state, check_state_header
 from coview.em.step import Values
+from coview.loaded import understood
 from coview.outputs import check_output
 from coview.params import check_int, check_real, seed_of
 from coview.store import DamagedFile, read_header, read_sealed, write_sealed
 from coview.views.checks import DataWarning
 
 KIND = "checkpoint"
+FINGERPRINT = "2:"  # begins the fingerprints of fits; those of earlier versions left something out
 Tensors = dict[str, np.ndarray]
 
 
@@ -90,8 +93,10 @@ class Checkpoint:
         """Return the seed of the fit to be resumed, or None if there is none."""
         if not self.resume:
             return None
-        newest = _newest(self)
-        return None if newest is None else int(newest["header"]["seed"])
+        headers, faults = _headers(self)
+        if faults and not headers:
+            raise _nothing_readable(faults)
+        return headers[0][1]["seed"] if headers else None
 
 
 @dataclass
@@ -114,10 +119,11 @@ class CheckpointWriter:
         self._last = time.monotonic()
         self.state = FitState()
 
-    def open(self, blank: Callable[[], Problem]) -> FitState:
+    def open(self, blank: Callable[[], Problem], n_runs: int, max_iter: int) -> FitState:
         """Return the state to continue from.
 
-        `blank` makes a problem of this model, whose parameters are then replaced by saved ones.
+        `blank` makes a problem of this model, whose parameters are then replaced by saved ones. The
+        fit has `n_runs` runs of `max_iter` iterations at most.
         """
         if self._checkpoint is None:
             return self.state
@@ -130,14 +136,36 @@ class CheckpointWriter:
                 f"{there[0]} holds the state of a fit. Resume it (resume=True), delete it, or "
                 "choose another path."
             )
-        newest = _newest(self._checkpoint) if there else None
-        if newest is not None:
-            self._check_same(newest["header"])
-            self._generation = newest["header"]["generation"] + 1
-            self.state = _unpack(newest["header"], newest["tensors"], blank())
+        if there:
+            self._resume(blank(), n_runs, max_iter)
         return self.state
 
+    def _resume(self, blank: Problem, n_runs: int, max_iter: int) -> None:
+        """Take the newest state that is whole; warn about one that is damaged."""
+        assert self._checkpoint is not None
+        headers, faults = _headers(self._checkpoint)
+        for file, header in headers:
+            self._check_same(header)
+            try:
+                with understood(file, KIND):
+                    state = _unpack(*read_sealed(file, KIND), blank)
+                    self.state = check_state(state, blank, n_runs, max_iter)
+            except DamagedFile as error:
+                faults.append(error)
+                continue
+            self._generation = header["generation"] + 1
+            break
+        else:
+            raise _nothing_readable(faults)
+        if faults:
+            warnings.warn(f"{faults[0]} The state before it is used.", DataWarning, stacklevel=2)
+
     def _check_same(self, header: Mapping[str, Any]) -> None:
+        if not header["fingerprint"].startswith(FINGERPRINT):
+            raise ValueError(
+                f"The checkpoint {self._checkpoint.path} was written by an earlier version of "  # type: ignore[union-attr]
+                "coview, which did not tell all fits apart: delete it and fit anew."
+            )
         if header["fingerprint"] != self._fingerprint:
             raise ValueError(
                 f"The checkpoint {self._checkpoint.path} belongs to a fit of other data or with "  # type: ignore[union-attr]
@@ -183,21 +211,27 @@ def checkpoint_writer(
     return CheckpointWriter(checkpoint, fingerprint(), seed, model)
 
 
-def _newest(checkpoint: Checkpoint) -> dict[str, Any] | None:
-    """Return the newest readable state; warn about one that is damaged."""
+def _headers(checkpoint: Checkpoint) -> tuple[list[tuple[Path, dict[str, Any]]], list[DamagedFile]]:
+    """Return each state's file and header, newest first, and why others cannot be read."""
     read, faults = [], []
     for file in checkpoint.files:
         if file.exists():
             try:
-                header, tensors = read_sealed(file, KIND)
-                read.append({"header": header, "tensors": tensors})
+                read.append((file, _read_header(file)))
             except DamagedFile as error:
                 faults.append(error)
-    if faults and not read:
-        raise DamagedFile(f"No state can be read: {'; '.join(map(str, faults))}")
-    if faults:
-        warnings.warn(f"{faults[0]} The state before it is used.", DataWarning, stacklevel=2)
-    return max(read, key=lambda each: each["header"]["generation"], default=None)
+    return sorted(read, key=lambda each: -each[1]["generation"]), faults
+
+
+def _read_header(file: str | os.PathLike[str]) -> dict[str, Any]:
+    header = read_header(file, KIND)["header"]
+    with understood(file, KIND):
+        check_state_header(header)
+    return header
+
+
+def _nothing_readable(faults: list[DamagedFile]) -> DamagedFile:
+    return DamagedFile(f"No state can be read: {'; '.join(map(str, faults))}")
 
 
 def describe(checkpoint: Checkpoint) -> dict[str, Any] | None:
@@ -219,10 +253,11 @@ def describe_file(path: str | os.PathLike[str]) -> dict[str, Any]:
         current run, ``objective`` after the last of them, or else of the best restart (None before
         the first), ``seed`` and ``saved``, the time when the file was written.
     """
-    header = read_header(path, KIND)["header"]
-    current, done = header["current"], [float.fromhex(o) for o in header["objectives"]]
-    history = current["history"] if current else []
-    last = _unpack_values(history[-1]).objective if history else max(done, default=None)
+    header = _read_header(path)
+    with understood(path, KIND):
+        current, done = header["current"], [float.fromhex(o) for o in header["objectives"]]
+        history = current["history"] if current else []
+        last = _unpack_values(history[-1]).objective if history else max(done, default=None)
     return {
         "model": header.get("model") or None,
         "restarts_done": len(done),

@@ -20,7 +20,7 @@ from coview.ensemble.consensus import Ensemble, make_ensemble, shared_informatio
 from coview.ensemble.features import view_features
 from coview.ensemble.reliability import ViewReliability, deal, documents_with_counts
 from coview.ensemble.stability import WHAT_TO_TRY, are_like_chance, stability
-from coview.params import check_real
+from coview.params import check_factor
 from coview.views.checks import DataWarning
 from coview.views.density import is_dense_real
 
@@ -35,7 +35,7 @@ HALF_ITERATIONS = 20
 def check_ensemble(ensemble: Any) -> None:
     """Check the weight of the ensemble's view."""
     if not (isinstance(ensemble, str) and ensemble == "auto"):
-        check_real("ensemble", ensemble)
+        check_factor("ensemble", ensemble)
 
 
 def ensemble_share(ensemble: Any, data: Prepared, n_topics: int, from_consensus: bool) -> float:

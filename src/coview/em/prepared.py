@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.em.penalties.base import Penalty
+from coview.em.precision import check_weighted, narrowed
 from coview.em.prior import Prior
 from coview.em.scaling import scaled
 from coview.em.seeds import Seeds, ViewSeeds
@@ -26,7 +27,7 @@ from coview.ensemble.consensus import Ensemble
 from coview.ensemble.memory import consensus_bytes, kept_bytes, making_bytes
 from coview.ensemble.reliability import ViewReliability
 from coview.memory import check_memory
-from coview.params import check_choice, check_real, shown
+from coview.params import check_choice, check_factor, check_real, shown
 from coview.views.checks import DataWarning, check_mixtures, frozen
 from coview.views.container import Views
 from coview.views.density import is_sparse_counts
@@ -154,20 +155,9 @@ def prepare(views: Views, scaling: Mapping[str, Any], dtype: Any) -> Prepared:
     for name, matrix in views.matrices.items():
         has = views.present[:, views.names.index(name)]
         matrix = scaled(name, matrix, has, scaling)
-        _check_size(name, matrix, np.dtype(dtype))
-        matrices.append(matrix.astype(dtype, copy=False))
+        unit = 1.0 if name in scaling else None
+        matrices.append(narrowed(name, matrix, np.dtype(dtype), unit))
     return Prepared(views.names, tuple(matrices), views.present, (1.0,) * views.n_views)
-
-
-def _check_size(name: str, matrix: sp.csr_array, dtype: np.dtype) -> None:
-    """Refuse values so large that sums and ratios of them would not be finite."""
-    largest, limit = matrix.data.max(initial=0), np.finfo(dtype).max * np.finfo(dtype).eps
-    if largest > limit:
-        raise ValueError(
-            f"View {name!r} has values up to {largest:.3g}; in {dtype} at most {limit:.0e} can be "
-            "worked with. Divide the view by a constant, which does not change its shares"
-            + ("." if dtype == np.float64 else ", or fit with dtype='float64'.")
-        )
 
 
 def check_training_data(data: Prepared) -> None:
@@ -214,7 +204,7 @@ def check_init(init: Any, n_docs: int, n_topics: int) -> np.ndarray:
 
 def check_guess(guess: Any, strength: Any, n_docs: int, n_topics: int) -> Guess | None:
     """Return a guess of mixtures and its strength; None if there is none or it has no strength."""
-    strength = check_real("guess_strength", strength)
+    strength = check_factor("guess_strength", strength)
     if guess is None:
         return None
     mixtures = check_mixtures(guess, n_docs, n_topics, "The guess")
@@ -252,6 +242,7 @@ def view_weights(
     checked = {n: check_real(f"view_weights[{n!r}]", weights[n]) for n in data.names}
     if not any(checked.values()):
         raise ValueError("All view_weights are 0: give at least one view a positive weight.")
+    check_weighted(checked, data.matrices)
     return checked
 
 

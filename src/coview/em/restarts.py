@@ -11,20 +11,20 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-from coview.em.checkpoint import CheckpointWriter
+from coview.em.checkpoint import FINGERPRINT, CheckpointWriter
 from coview.em.loop import EMRun, Interrupted, OnIteration, run_em
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import NamedStart, Start, random_start
 from coview.em.step import Update, Values
+from coview.fingerprints import fingerprint_of
 from coview.params import check_verbose, plain_numbers
 from coview.progress import progress_bar
 from coview.runners.threads import ThreadRunner
-from coview.store import fingerprint
 from coview.views.container import Views
 
 TRIAL_ITERATIONS = 20  # of each start, before the best one is continued
-IRRELEVANT = ("n_jobs", "smooth_new", "verbose")  # parameters that do not change the result
+IRRELEVANT = ("n_jobs", "smooth_new", "verbose")  # parameters that do not change the fit
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def best_of_restarts(
         progress_bar(plan.title, total, show=bool(plan.verbose)) as advance,
     ):
         restarts = _Restarts(plan, runner, advance, writer)
-        state = writer.open(lambda: restarts.blank(seeds[0]))
+        state = writer.open(lambda: restarts.blank(seeds[0]), len(seeds), plan.max_iter)
         try:
             for i, seed in enumerate(seeds):
                 if i >= len(state.objectives):
@@ -241,33 +241,28 @@ def one_fit_at_a_time(model: Any) -> Iterator[None]:
 
 
 def fit_fingerprint(model: Any, views: Views, labels: Any, guess: Any = None) -> str:
-    """Return a text that is equal for fits of the same data with the same parameters."""
+    """Return a text that is equal for fits of the same data with the same parameters alone."""
     params = model.get_params(deep=False)
-    arrays = [views.present]
-    for matrix in views.matrices.values():
-        arrays += [matrix.indptr, matrix.indices, matrix.data]
-    texts = [type(model).__name__, _token(None if labels is None else np.asarray(labels))]
-    texts += views.names
-    if guess is not None:
-        texts += ["guess", *map(_token, guess)]
-    texts += [f"{name}={_token(params[name])}" for name in sorted(params) if name not in IRRELEVANT]
-    return fingerprint(arrays, *texts)
+    chosen = {name: value for name, value in params.items() if name not in IRRELEVANT}
+    if isinstance(chosen.get("random_state"), np.random.Generator | np.random.RandomState):
+        chosen["random_state"] = "generator"  # the seed it gave is in the checkpoint
+    inputs = {
+        "model": type(model).__name__,
+        "parameters": chosen,
+        "names": views.names,
+        "matrices": [_parts(matrix) for matrix in views.matrices.values()],
+        "features": [views.features[name] for name in views.names],
+        "present": views.present,
+        "ids": views.ids,
+        "labels": None if labels is None else np.asarray(labels),
+        "guess": guess,
+    }
+    return FINGERPRINT + fingerprint_of(inputs)
 
 
-def _token(value: Any) -> str:
-    """Return a text that differs for different values of a parameter."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        return fingerprint([value])
-    if sp.issparse(value):
-        csr = sp.csr_array(value)
-        return fingerprint([csr.indptr, csr.indices, csr.data])
-    if hasattr(value, "components_"):  # a fitted model given as init
-        return fingerprint(list(value.components_.values()), type(value).__name__)
-    if isinstance(value, dict):
-        return str({str(k): _token(v) for k, v in value.items()})
-    if isinstance(value, np.random.Generator | np.random.RandomState):
-        return "generator"  # the seed it gave is in the checkpoint
-    return repr(value)
+def _parts(matrix: sp.csr_array) -> tuple[Any, ...]:
+    """Return what a canonical matrix consists of, its width among it."""
+    return matrix.shape, matrix.indptr, matrix.indices, matrix.data
 
 
 # -- scikit-learn's callbacks ----------------------------------------------------------------------

@@ -60,7 +60,14 @@ def learn_scaling(
 def _learn_real(rows: sp.csr_array, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the smallest value and the unit of each feature of a view with negative values."""
     low = rows.min(axis=0).toarray().ravel().astype(np.float64)
-    span = rows.max(axis=0).toarray().ravel() - low
+    with np.errstate(over="ignore"):
+        span = rows.max(axis=0).toarray().ravel() - low
+    if not np.isfinite(span).all():
+        column = int(np.argmin(np.isfinite(span)))
+        raise ValueError(
+            f"View {quoted(name)} has values from {low[column]:.3g} on in column {column}, "
+            "counting from 0, whose range is too large for a number. Divide the view by a constant."
+        )
     if not span.any():
         warnings.warn(
             f"All documents are alike in view {quoted(name)}; such a view teaches nothing.",

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from coview.params import check_positive
+from coview.params import check_factor, check_positive
 from coview.wording import plural
 
 EXAMPLE = '{"sport": {"en": ["goal", "coach"]}}'
@@ -113,10 +113,14 @@ def _by_view(words: Any) -> dict[Any, Any]:
     return dict(words)
 
 
+def _weight(name: str, value: Any) -> float:
+    return check_factor(name, check_positive(name, value))
+
+
 def _weighted_words(words: Any, where: str) -> dict[Word, float]:
     """Return words with their weights, 1 unless given."""
     if isinstance(words, Mapping):
-        return {_word(w, where): check_positive(f"{where}[{w!r}]", x) for w, x in words.items()}
+        return {_word(w, where): _weight(f"{where}[{w!r}]", x) for w, x in words.items()}
     if isinstance(words, str) or not isinstance(words, Iterable):
         raise ValueError(
             f"{where} must be a list of words or a dict of their weights; got {words!r}. Seeds are "

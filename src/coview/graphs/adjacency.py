@@ -15,7 +15,8 @@ import scipy.sparse as sp
 
 from coview.reading.links import directed_links
 from coview.views.checks import DataWarning
-from coview.views.matrix_checks import checked_sparse, frozen_csr
+from coview.views.matrix_checks import frozen_csr
+from coview.views.sparse_formats import checked_sparse
 from coview.wording import location, plural, quoted
 
 

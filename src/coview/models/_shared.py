@@ -12,7 +12,7 @@ from coview.em.penalties.base import Penalty
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
-from coview.params import by_view, check_choice, check_int, check_real
+from coview.params import LARGEST_STRENGTH, by_view, check_choice, check_factor, check_int
 
 # -- mixtures --------------------------------------------------------------------------------------
 
@@ -46,7 +46,7 @@ def check_strength(strength: Any, scale: Any) -> None:
     """Check the weight of a penalty, a number or "auto", and its scale."""
     check_choice("strength_scale", scale, ["mass", "absolute"])
     if not isinstance(strength, str):
-        check_real("strength", strength)
+        check_factor("strength", strength, LARGEST_STRENGTH)
     elif strength != "auto":
         raise ValueError(
             f"strength must be a finite number of at least 0, or 'auto'; got {strength!r}."
@@ -63,7 +63,7 @@ def check_pair_strength(strength: Any, scale: Any) -> None:
     if not isinstance(strength, Mapping):
         return check_strength(strength, scale)
     for pair, value in strength.items():
-        check_real(f"strength[{pair!r}]", value)
+        check_factor(f"strength[{pair!r}]", value, LARGEST_STRENGTH)
     return check_strength(0.0, scale)
 
 

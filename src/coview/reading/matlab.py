@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from coview.reading.plain_files import MOST_DEFLATED, check_room
+from coview.reading.plain_files import check_room, most_inflated
 from coview.wording import quoted
 
 HEADER = 128  # bytes
@@ -111,7 +111,7 @@ class MatFile:
         needed = 8 * math.prod(head.shape)
         if head.kind == SPARSE:
             needed = head.most_entries * 12 + head.shape[1] * 4
-        held = variable.size * (MOST_DEFLATED if variable.compressed else 1)
+        held = most_inflated(variable.size) if variable.compressed else variable.size
         most = min(needed, held) + MOST_HEAD
         check_room(most)
         try:

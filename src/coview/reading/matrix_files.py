@@ -13,8 +13,8 @@ lines, and everything else is checked.
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable, Iterator, Mapping
+from io import TextIOWrapper
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
@@ -26,7 +26,6 @@ import scipy.sparse as sp
 from coview.params import check_int
 from coview.reading.matlab import MatFile
 from coview.reading.plain_files import (
-    MOST_DEFLATED,
     archive_headers,
     check_room,
     check_rows,
@@ -34,6 +33,8 @@ from coview.reading.plain_files import (
     load_member,
     load_sparse,
     map_array,
+    most_inflated,
+    open_gzip,
     read_file,
     read_lines,
 )
@@ -302,10 +303,14 @@ def read_matrix_market(path: Path) -> Any:
     """
     packed = path.suffix == ".gz"
     # latin-1 decodes any byte; only comments may hold other characters than ASCII
-    with (gzip.open if packed else open)(path, "rt", encoding="latin-1") as file:
+    size = path.stat().st_size
+    with (
+        path.open("rb") as raw,
+        TextIOWrapper(open_gzip(raw, size) if packed else raw, encoding="latin-1") as file,
+    ):
         lines = _market_lines(file)
         header = _read_header(lines)
-        _check_size(header, path.stat().st_size * (MOST_DEFLATED if packed else 1))
+        _check_size(header, most_inflated(size) if packed else size)
         table = _read_entries(lines, header)
     return _sparse(table, header) if header.by_coordinates else _dense(table, header)
 

@@ -1,12 +1,14 @@
 """Arrays, archives of arrays and lines of text from files that are not trusted.
 
 The claims of a header are compared with what the file holds, and with the available memory, before
-anything is allocated. Pickles are refused. Every error names the file.
+anything is allocated. What is compressed may not become many times as large (`check_expansion`).
+Pickles are refused. Every error names the file.
 """
 
 from __future__ import annotations
 
 import gzip
+import io
 import math
 import zipfile
 from collections.abc import Callable
@@ -19,6 +21,8 @@ import scipy.sparse as sp
 from coview.memory import available_memory
 
 MOST_DEFLATED = 1032  # largest ratio of decompressed to compressed bytes
+# Counts and names are compressed to a fiftieth at most, a bomb to a thousandth.
+MOST_RATIO, RATIO_FROM = 250.0, 64 << 20  # limits of `check_expansion`
 MANY_ROWS, ROWS_OF_ENTRY = 10_000_000, 100  # limits of `check_rows`
 
 
@@ -42,6 +46,70 @@ def check_room(n_bytes: float) -> None:
         raise MemoryError(
             f"it claims {n_bytes / 1e9:,.1f} GB, but {left / 1e9:,.1f} GB are available"
         )
+
+
+class ExpansionError(ValueError):
+    """Compressed data that become far too large."""
+
+
+def most_expanded(packed: int) -> float:
+    """Return how many bytes a compressed file may become."""
+    return max(MOST_RATIO * packed, RATIO_FROM)
+
+
+def most_inflated(packed: int) -> int:
+    """Return how many bytes may come out of the compression of gzip, zip and MATLAB files."""
+    return int(min(MOST_DEFLATED * packed, most_expanded(packed)))
+
+
+def check_expansion(expanded: float, packed: int) -> None:
+    """Refuse what becomes so many times as large by decompression as no data do.
+
+    Parameters
+    ----------
+    expanded : float
+        Bytes after decompression, as far as they are known; a few are never refused.
+    packed : int
+        Bytes of the file.
+
+    Examples
+    --------
+    >>> check_expansion(400e6, packed=398_000)
+    Traceback (most recent call last):
+        ...
+    coview.reading.plain_files.ExpansionError: it becomes more than 250 times as large ...
+    """
+    if expanded > most_expanded(packed):
+        raise ExpansionError(
+            f"it becomes more than {MOST_RATIO:g} times as large by decompression. If it is what "
+            "you expect, unpack it or save it without compression"
+        )
+
+
+class _Capped(io.RawIOBase):
+    """A decompressed stream that ends in an error when it becomes too large for what is packed."""
+
+    def __init__(self, file: gzip.GzipFile, packed: int) -> None:
+        self._file, self._packed, self._size = file, packed, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        read = self._file.readinto(buffer)
+        self._size += read
+        check_expansion(self._size, self._packed)
+        return read
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def open_gzip(file: BinaryIO, packed: int) -> BinaryIO:
+    """Return the decompressed bytes of a gzip file of `packed` bytes, as a stream with a limit."""
+    stream = gzip.GzipFile(fileobj=file)
+    return io.BufferedReader(_Capped(stream, packed), buffer_size=1 << 17)
 
 
 def check_rows(matrix: Any) -> Any:
@@ -75,16 +143,22 @@ def load_sparse(path: Path) -> Any:
     """Load the sparse matrix of an .npz file of scipy."""
     # numpy would leave a damaged file open if it opened the file itself
     with path.open("rb") as file:
-        check_room(sum(_checked_size(file, name) for name in archive_headers(file)))
+        _check_sizes(path, sum(_checked_size(file, name) for name in archive_headers(file)))
         return check_rows(sp.load_npz(file))
 
 
 def load_member(path: Path, name: str) -> np.ndarray:
     """Load one array of an .npz file of numpy."""
     with path.open("rb") as file:
-        check_room(_checked_size(file, name))
+        _check_sizes(path, _checked_size(file, name))
         with np.load(file, allow_pickle=False) as archive:
             return archive[name]
+
+
+def _check_sizes(path: Path, n_bytes: int) -> None:
+    """Refuse arrays of an archive that are too large, for the archive or for the memory."""
+    check_expansion(n_bytes, path.stat().st_size)
+    check_room(n_bytes)
 
 
 def archive_headers(file: BinaryIO) -> dict[str, tuple[tuple[int, ...], np.dtype]]:
@@ -137,7 +211,7 @@ def read_lines(path: Path) -> list[str]:
 def _decompressed(path: Path) -> bytes:
     """Decompress in pieces: a few kilobytes may become more than fits into memory."""
     pieces, size = [], 0
-    with gzip.open(path, "rb") as file:
+    with path.open("rb") as raw, open_gzip(raw, path.stat().st_size) as file:
         while piece := file.read(1 << 24):
             size += len(piece)
             check_room(4.0 * size if size > 1 << 26 else 0)  # bytes, text and lines together

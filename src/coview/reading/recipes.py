@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
+from coview.reading.patterns import UnsafePattern
 from coview.reading.plain_files import load_array, read_file
 from coview.views.checks import DataWarning, check_names
 from coview.views.labels import is_missing as is_missing
@@ -229,10 +230,7 @@ def _read_recipe(folder: Path, view: str, names: list[str] | None) -> Recipe | N
     contents = read_file(path, _load_json)
     reason = _unusable_reason(contents, names)
     if reason is not None:
-        _warn(
-            f"{path} is left out: {reason}. The counts of view {quoted(view)} are read, but new "
-            "raw documents cannot be."
-        )
+        warn_of_unused(str(path), view, reason)
         return None
     arrays = {
         name: read_file(folder / f"recipe_{view}_{name}.npy", load_array)
@@ -240,7 +238,13 @@ def _read_recipe(folder: Path, view: str, names: list[str] | None) -> Recipe | N
     }
     terms = check_names(names or (), f"features of view {quoted(view)}")
     make = recipe_class(contents["kind"]).from_data
-    return read_file(path, lambda _: make(contents["settings"], arrays, terms))
+    try:
+        return read_file(path, lambda _: make(contents["settings"], arrays, terms))
+    except ValueError as error:
+        if not isinstance(error.__cause__, UnsafePattern):
+            raise
+        warn_of_unused(str(path), view, str(error.__cause__))
+        return None
 
 
 def _load_json(path: Path) -> dict[str, Any]:
@@ -263,6 +267,14 @@ def _unusable_reason(contents: dict[str, Any], names: list[str] | None) -> str |
     if names is None:
         return "the names of the view's features are not there"
     return None
+
+
+def warn_of_unused(what: str, view: str, reason: str) -> None:
+    """Warn of a recipe in a file that is whole, but cannot be used."""
+    _warn(
+        f"{what} is left out: {reason.rstrip('.')}. The counts of view {quoted(view)} are read, "
+        "but new raw documents cannot be."
+    )
 
 
 def _warn(message: str) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from coview.extras import need
+from coview.reading.plain_files import ExpansionError, check_expansion, open_gzip
 from coview.views.named_matrices import index_ids, read_named_matrix
 from coview.wording import argument, listing, location, plural, printable, quoted
 
@@ -170,11 +171,11 @@ class TextFile:
                 yield text if self._on_bytes is None else self._reported(text, raw)
         except UnicodeError as error:
             raise ValueError(self._undecodable(error)) from error
-        except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        except (gzip.BadGzipFile, zlib.error, EOFError, ExpansionError) as error:
             raise ValueError(f"{self.path} cannot be unpacked: {error}.") from error
 
     def _decompressed(self, raw: Any) -> Any:
-        return gzip.GzipFile(fileobj=raw) if self.path.suffix == ".gz" else raw
+        return open_gzip(raw, self._size) if self.path.suffix == ".gz" else raw
 
     def _reported(self, text: io.TextIOWrapper, raw: Any) -> Iterator[str]:
         """Yield the lines and report how far the file is read."""
@@ -363,9 +364,18 @@ class ParquetRows:
         """Open the file; pyarrow finds damage when it opens a file or later, when it reads it."""
         try:
             with self._parquet.ParquetFile(self._path) as file:
+                self._check_size(file.metadata)
                 yield file
         except (OSError, ValueError, TypeError, LookupError, NotImplementedError) as error:
-            raise ValueError(f"{self.name} cannot be read as Parquet: {error}") from error
+            why = str(error).rstrip(".")
+            raise ValueError(f"{self.name} cannot be read as Parquet: {why}.") from error
+
+    def _check_size(self, metadata: Any) -> None:
+        """Refuse a file that becomes far larger than it is, by compression or by repetition."""
+        groups = range(metadata.num_row_groups)
+        unpacked = sum(metadata.row_group(g).total_byte_size for g in groups)
+        cells = metadata.num_rows * metadata.num_columns
+        check_expansion(max(unpacked, cells), self._path.stat().st_size)
 
     def _report(self, done: int, total: int) -> None:
         if self._on_bytes is not None:

@@ -17,6 +17,7 @@ from sklearn.feature_extraction.text import (
 
 from coview.params import check_int
 from coview.reading.counting import VocabularyLimits
+from coview.reading.patterns import UnsafePattern, check_pattern
 from coview.reading.words import split_words
 from coview.views.checks import check_names
 from coview.wording import listing, printable, quoted
@@ -26,6 +27,7 @@ _CLASSES = {"CountVectorizer": CountVectorizer, "TfidfVectorizer": TfidfVectoriz
 _FUNCTIONS = {"words": split_words}
 # the vocabulary is that of the view; the type is saved separately
 _NOT_SAVED = ("vocabulary", "dtype")
+LONGEST_RUN = 100  # words or characters of an n-gram that is read from a file
 _CODE_ADVICE = (
     "Code cannot be saved as data. Split the texts with it yourself and give lists of tokens "
     "instead (Views.from_texts takes them), or use token_pattern=."
@@ -153,6 +155,8 @@ def vectorizer_data(vectorizer: CountVectorizer) -> dict[str, Any]:
         raise ValueError(
             f"A vectorizer of the class {quoted(name)} cannot be saved. {_CODE_ADVICE}"
         )
+    if vectorizer.token_pattern is not None and vectorizer.tokenizer is None:
+        check_pattern(vectorizer.token_pattern)  # it would be refused when it is read
     parameters = {
         key: _as_json(key, value)
         for key, value in vectorizer.get_params(deep=False).items()
@@ -187,8 +191,12 @@ def vectorizer_from_data(settings: dict[str, Any]) -> CountVectorizer:
         raise ValueError(f"This version of scikit-learn's {name} has no {listing(unknown)}.")
     if parameters.get("tokenizer") is not None:
         parameters["tokenizer"] = _function(parameters["tokenizer"])
+    elif parameters.get("token_pattern") is not None:
+        check_pattern(parameters["token_pattern"])
     if "ngram_range" in parameters:
         parameters["ngram_range"] = tuple(parameters["ngram_range"])
+        if max(parameters["ngram_range"], default=0) > LONGEST_RUN:
+            raise UnsafePattern(f"Runs of more than {LONGEST_RUN} words take too long to count.")
     return check_vectorizer(_CLASSES[name](**parameters, dtype=_number_type(settings)), "saved")
 
 

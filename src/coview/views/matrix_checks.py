@@ -5,9 +5,8 @@ them, counts and sparse weights may not.
 
 The errors about values (NaN, negative, infinite, too large, not a number) are worded in the last
 section. The order of the checks matters: a CSR whose indices point outside the matrix makes
-compiled code read or write foreign memory, so the format is checked before any arithmetic. The
-caller's matrix is never altered: scipy's own checks set attributes, so they run on a new object
-around the same buffers.
+compiled code read or write foreign memory, so the format is checked before any arithmetic
+(`views.sparse_formats`). The caller's matrix is never altered.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import scipy.sparse as sp
 
 from coview.views.checks import DataWarning, frozen
 from coview.views.density import why_not_real
+from coview.views.sparse_formats import checked_sparse
 from coview.wording import location, quoted
 
 Names = np.ndarray | None
@@ -29,7 +29,6 @@ _RESHAPE = (
     "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
     "or array.reshape(1, -1) if it contains a single sample."
 )
-_FORMATS = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
 
 
 def check_matrix(
@@ -86,12 +85,13 @@ def check_matrix(
     """
     if not sp.issparse(X):
         X = _dense(X, view)
+    elif not hasattr(X, "dtype"):  # its values are no array any more
+        _to_csr(X, view)
     kind = X.dtype
     _check_type(kind, view)
     _check_shape(X.shape, view)
     csr = short_indices(_to_csr(X, view))
-    with np.errstate(over="ignore"):  # an overflow to inf is found by the next check
-        csr.data = csr.data.astype(float_type(kind), copy=False)
+    csr.data = _as_float(csr.data, float_type(kind), view)
     lowest = _lowest(csr)
     if lowest == 0 or (lowest < 0 and not csr.data.all()):
         csr = csr.copy()  # explicit zeros go, but the caller's buffers must not change
@@ -99,6 +99,19 @@ def check_matrix(
     why_not = None if lowest >= 0 else _why_not_negative(csr, negatives)
     _check_values(csr, kind, why_not, (view, ids, features))
     return frozen_csr(csr)
+
+
+def _as_float(values: np.ndarray, dtype: type, view: str) -> np.ndarray:
+    """Return values as floats; refuse numbers of more than 64 bits that would become 0."""
+    with np.errstate(over="ignore", under="ignore"):  # infinite ones are found by the next check
+        found: np.ndarray = values.astype(dtype, copy=False)
+    if values.dtype.itemsize > 8 and np.count_nonzero(found) < np.count_nonzero(values):
+        lost = values[(found == 0) & (values != 0)][0]
+        raise ValueError(
+            f"View {quoted(view)} holds {lost} ({values.dtype}), which is 0 as a number of 64 "
+            "bits. Multiply the view by a constant."
+        )
+    return found
 
 
 def float_type(dtype: np.dtype) -> type:
@@ -213,36 +226,12 @@ def _to_csr(X: Any, view: str) -> sp.csr_array:
         return sp.csr_array(X.astype(X.dtype.newbyteorder("="), copy=False))
     try:
         shell = checked_sparse(X)
-    except (ValueError, TypeError, IndexError) as error:
-        raise ValueError(
-            f"View {quoted(view)} is a damaged sparse matrix ({X.format}): {error}. "
-            "Build it anew from its entries."
-        ) from error
+    except ValueError as error:
+        raise ValueError(f"View {quoted(view)} is {error}.") from error
     if shell.format in ("coo", "bsr"):
         shell = _summable(shell)
     csr = sp.csr_array(shell.tocsr())
     return csr if csr.has_canonical_format else _without_duplicates(csr)
-
-
-def checked_sparse(X: Any) -> Any:
-    """Return a new sparse object around the same buffers, with its format fully checked.
-
-    Raises ValueError, TypeError or IndexError for damaged indices, before compiled code uses them.
-    """
-    if X.format == "coo":
-        return sp.coo_array((X.data, (X.row, X.col)), shape=X.shape)
-    if X.format == "dia":
-        return sp.dia_array((X.data, X.offsets), shape=X.shape)
-    if X.format not in _FORMATS:  # lil and dok: Python objects, turned into new arrays
-        X = X.tocsr()
-    if X.indices.dtype.kind not in "iu" or X.indptr.dtype.kind not in "iu":
-        raise TypeError("its indices must be integers")
-    # scipy takes a difference here, which can wrap around, and skips it where indptr ends in 0
-    if np.any(X.indptr[1:] < X.indptr[:-1]):
-        raise ValueError("indptr must be a non-decreasing sequence")
-    shell = _FORMATS[X.format]((X.data, X.indices, X.indptr), shape=X.shape)
-    shell.check_format(full_check=True)
-    return shell
 
 
 def short_indices(csr: sp.csr_array) -> sp.csr_array:

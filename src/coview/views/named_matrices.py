@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from coview.views.checks import check_names, check_view_names
 from coview.wording import listing, plural, quoted
@@ -26,7 +27,7 @@ class NamedMatrix(NamedTuple):
 
 def read_named_matrices(data: Any, names: Sequence[str] | None = None) -> dict[str, NamedMatrix]:
     """Return matrices by view, from a dict, from several matrices, or from one."""
-    if isinstance(data, Mapping):
+    if isinstance(data, Mapping) and not sp.issparse(data):  # a dok_matrix of scipy is a dict
         if names is not None:
             raise TypeError("`names` is for matrices without names; a dict has its own.")
         check_view_names(data)

@@ -1,0 +1,274 @@
+"""The check of a model that was read from a file, before anything uses it.
+
+The seal of a file says nothing about its contents (`coview.loaded`). A model is a set of arrays
+that must fit together: the tables below say how, attribute by attribute. Files of earlier versions
+lack some attributes; those that are there are checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from coview.loaded import (
+    check_array,
+    check_keys,
+    check_shares,
+    check_value,
+    finite_or_nan,
+    not_nan,
+)
+from coview.wording import plural, quoted
+
+Check = Callable[[Any, str], Any]
+# without these no new document can be folded in
+REQUIRED = (
+    *("labels_", "view_doc_topic_", "view_weights_", "feature_names_", "term_counts_"),
+    *("unseen_terms_", "scaling_", "_n_features_out"),
+)
+
+# parameters that are used after the fit, and checked here
+USED_PARAMETERS = ("doc_topic_prior", "dtype", "guess_strength")
+
+
+def check_model(model: Any) -> None:
+    """Refuse a model whose arrays do not fit together or are not what they should be."""
+    if type(model).__name__ == "TopicClassifier":
+        _check_classifier(model)
+        return
+    sizes = _Sizes(model)
+    for name in REQUIRED:
+        if name not in vars(model):
+            raise KeyError(name)
+    for name, check in sizes.checks().items():
+        if name in vars(model):
+            check(getattr(model, name), name)
+    _check_used_parameters(model)
+    for view in sizes.widths:
+        unseen = np.flatnonzero(model.term_counts_[view] == 0)
+        if not np.array_equal(unseen, model.unseen_terms_[view]):
+            raise ValueError(f"its unseen_terms_ of view {quoted(view)} have other counts than 0")
+        if model.term_counts_[view].any() and not model.components_[view].any():
+            raise ValueError(f"its topics of view {quoted(view)} are empty")
+        _check_factors(model, view)
+    for view, voter in getattr(model, "voters_", {}).items():
+        if view not in sizes.widths:
+            raise ValueError(f"it has a voter of {quoted(view)}, which is no view")
+        check_model(voter)
+
+
+def _check_factors(model: Any, view: str) -> None:
+    """Refuse feature topics and links to them, whose product are the topics, that do not fit."""
+    if "feature_topics_" in vars(model):
+        feature_topics, links = model.feature_topics_[view], model.topic_links_[view]
+        if links.shape[1] != len(feature_topics):
+            raise ValueError(f"its topic_links_ of view {quoted(view)} are of other feature topics")
+        if model.term_counts_[view].any() and not feature_topics.any():
+            raise ValueError(f"its feature_topics_ of view {quoted(view)} are empty")
+
+
+class _Sizes:
+    """How many documents, topics and terms a model has, and what its attributes must be."""
+
+    def __init__(self, model: Any) -> None:
+        self.docs, self.topics = check_shares(model.doc_topic_, "mixtures").shape
+        names = check_value(model.view_names_, "tuple of views", tuple)
+        self.names = [check_value(name, "name of a view", str) for name in names]
+        if list(check_keys(model.components_, "topics", self.names)) != self.names or not names:
+            raise ValueError("its views and topics have different names")
+        self.widths = {
+            view: check_shares(
+                p_w_z, f"topics of view {quoted(view)}", (self.topics, None), or_zero=True
+            ).shape[1]
+            for view, p_w_z in model.components_.items()
+        }
+
+    def checks(self) -> dict[str, Check]:
+        """Return the check of each attribute."""
+        k, docs = self.topics, self.docs
+        return {
+            "doc_topic_": _shares((docs, k)),
+            "view_doc_topic_": self._by_view(lambda width: _shares((docs, k))),
+            "labels_": _integers((docs,), k),
+            "view_labels_": self._by_view(lambda width: _integers((docs,), k)),
+            "preassigned_": _array((docs,), "i", low=-1, below=k),
+            "present_": _array((docs, len(self.names)), "b"),
+            "empty_rows_": _integers((None,), docs),
+            "view_weights_": self._by_view(lambda width: _number(float, int, low=0)),
+            "scaling_": self._some_views(self._scaling),
+            "term_counts_": self._by_view(lambda width: _array((width,), low=0)),
+            "unseen_terms_": self._by_view(lambda width: _integers((None,), width)),
+            "feature_names_": self._by_view(_texts_or_none),
+            "doc_ids_": _texts_or_none(docs),
+            "topic_names_": self._topic_names,
+            "topic_stability_": _or_none(_array((k,), may_be=finite_or_nan)),
+            "doc_confidence_": _or_none(_array((docs,), may_be=finite_or_nan)),
+            "topic_centers_": _array((k, k)),
+            "feature_topics_": self._by_view(lambda width: _shares((None, width), or_zero=True)),
+            "topic_links_": self._by_view(lambda width: _shares((k, None))),
+            "view_shares_": _array((k, len(self.names)), low=0),
+            "graph_weights_": _by_graph,
+            "graph_strength_": _number(float, int, low=0),
+            "graph_points_": self._some_views(self._points),
+            "_n_features_out": _number(int, low=k, high=k),
+            "n_features_in_": _number(int, low=sum(self.widths.values())),
+            "random_state_used_": _number(int, low=0),
+            "n_iter_": _number(int, low=0),
+            "objective_": lambda value, what: float(value),
+        }
+
+    def _by_view(self, check_of: Callable[[int], Check]) -> Check:
+        """Return a check of values by view, all of them."""
+
+        def check(values: Any, what: str) -> None:
+            check_keys(values, what, self.names)
+            self._some_views(check_of)(values, what)
+
+        return check
+
+    def _some_views(self, check_of: Callable[[int], Check]) -> Check:
+        """Return a check of values by view, of some of them."""
+
+        def check(values: Any, what: str) -> None:
+            for view, value in check_value(values, what, dict).items():
+                if view not in self.widths:
+                    raise ValueError(f"its {what} are of {quoted(view)}, which is no view")
+                check_of(self.widths[view])(value, f"{what} of view {quoted(view)}")
+
+        return check
+
+    def _scaling(self, width: int) -> Check:
+        """Return the check of the smallest value and the unit of each feature."""
+
+        def check(scaling: Any, what: str) -> None:
+            low, unit = scaling
+            check_array(low, what, (width,))
+            check_array(unit, what, (width,), low=0)
+
+        return check
+
+    def _topic_names(self, names: Any, what: str) -> None:
+        if len(names) != self.topics:  # a user may give them in any kind of list
+            raise ValueError(f"it has {plural(len(names), 'name')} for {self.topics} topics")
+
+    def _points(self, width: int) -> Check:
+        """Return the check of training documents kept for the neighbors of new ones."""
+
+        def check(points: Any, what: str) -> None:
+            docs = check_array(points["docs"], what, (None,), "i", low=0, below=self.docs)
+            if (docs[1:] <= docs[:-1]).any():
+                raise ValueError(f"its {what} are not in order")
+            check_array(points["radii"], what, (len(docs),), low=0, may_be=not_nan)
+            check_value(points["n_neighbors"], what, int, low=1)
+            check_value(points["dtype"], what, str)
+            if points["dtype"] not in ("float32", "float64"):
+                raise ValueError(f"its {what} have the type {points['dtype']}")
+            if check_array(points["shape"], what, (2,), "i").tolist() != [self.docs, width]:
+                raise ValueError(f"its {what} are not its training documents")
+            _check_rows(points, len(docs), width, what)
+
+        return check
+
+
+def _check_rows(points: Mapping[str, Any], n_docs: int, width: int, what: str) -> None:
+    """Refuse rows of documents, dense or by their non-zeros, that are not of this shape."""
+    if "indices" not in points:
+        check_array(points["values"], what, (n_docs, width), "uf", low=0)
+        return
+    values = check_array(points["values"], what, (None,), "uf", low=0)
+    check_array(points["indices"], what, (len(values),), "u", below=width)
+    ends = check_array(points["indptr"], what, (n_docs + 1,), "i", low=0)
+    if ends[0] != 0 or ends[-1] != len(values) or (ends[1:] < ends[:-1]).any():
+        raise ValueError(f"its {what} have other rows than values")
+
+
+def _check_used_parameters(model: Any) -> None:
+    """Refuse parameters by which new documents would become anything but mixtures.
+
+    A model that is read to be shown has only those that the file has.
+    """
+    given = vars(model)
+    prior = given.get("doc_topic_prior", 1.0)
+    if not check_value(prior, "doc_topic_prior", int, float, low=0) > 0:
+        raise ValueError("its doc_topic_prior is 0")
+    if "dtype" in given and np.dtype(given["dtype"]) not in (np.float32, np.float64):
+        raise ValueError(f"its dtype is {given['dtype']}")
+
+
+# -- classifiers -----------------------------------------------------------------------------------
+
+
+def _check_classifier(model: Any) -> None:
+    check_model(model.estimator_)
+    inner = model.estimator_
+    n_docs, n_classes = inner.doc_topic_.shape
+    check_array(model.classes_, "classes_", (n_classes,), "biufUO")
+    check_array(model.labels_, "labels_", (n_docs,), "biufUO")
+    known = set(model.classes_.tolist())
+    if len(known) != n_classes or not known >= set(model.labels_.tolist()):
+        raise ValueError("its classes_ are not those of its labels_")
+    if "guess_strength" in vars(model):
+        check_value(model.guess_strength, "guess_strength", int, float, low=0)
+    check_value(getattr(model, "n_unlabeled_", 0), "number of unlabeled documents", int, low=0)
+    if getattr(model, "guess_", None) is not None:
+        check_shares(model.guess_, "guess", (n_docs, n_classes))
+    if getattr(model, "guess_space_", None) is not None:
+        _check_space(model.guess_space_, inner, n_docs)
+
+
+def _check_space(space: Any, inner: Any, n_docs: int) -> None:
+    """Refuse a space of the training documents that new ones cannot be placed in."""
+    docs = check_array(space["docs"], "neighbors", (None,), "i", low=0, below=n_docs)
+    n_dims = 0
+    for view, to_space in check_keys(space["maps"], "space", list(inner.view_names_)).items():
+        width = inner.components_[view].shape[1]
+        basis = check_array(to_space["basis"], f"space of view {quoted(view)}", (width, None))
+        check_array(to_space["mean"], f"space of view {quoted(view)}", (basis.shape[1],))
+        check_value(to_space["trust"], f"trust of view {quoted(view)}", float, low=0)
+        if "idf" in to_space:
+            check_array(to_space["idf"], f"weights of view {quoted(view)}", (width,))
+        n_dims += basis.shape[1]
+    check_array(space["points"], "neighbors", (len(docs), n_dims))
+
+
+# -- checks of one attribute -----------------------------------------------------------------------
+
+
+def _array(shape: tuple[int | None, ...], kinds: str = "f", **bounds: Any) -> Check:
+    return lambda value, what: check_array(value, what, shape, kinds, **bounds)
+
+
+def _integers(shape: tuple[int | None, ...], below: int) -> Check:
+    return _array(shape, "i", low=0, below=below)
+
+
+def _shares(shape: tuple[int | None, ...], or_zero: bool = False) -> Check:
+    return lambda value, what: check_shares(value, what, shape, or_zero=or_zero)
+
+
+def _number(*kinds: type, low: float | None = None, high: float | None = None) -> Check:
+    return lambda value, what: check_value(value, what, *kinds, low=low, high=high)
+
+
+def _by_graph(weights: Any, what: str) -> None:
+    """Check the weights of graphs, those of views and others that were given."""
+    for weight in check_value(weights, what, dict).values():
+        check_value(weight, what, float, int, low=0)
+
+
+def _or_none(check: Check) -> Check:
+    return lambda value, what: None if value is None else check(value, what)
+
+
+def _texts_or_none(length: int) -> Check:
+    """Return the check of names, of which there may be none."""
+
+    def check(names: Any, what: str) -> None:
+        if not isinstance(names, np.ndarray) or names.shape != (length,):
+            raise ValueError(f"its {what} are not {plural(length, 'name')}")
+        if names.dtype.kind not in "UO":
+            raise ValueError(f"its {what} are {names.dtype}")
+
+    return _or_none(check)
