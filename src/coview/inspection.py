@@ -40,7 +40,11 @@ class _DisplayUnpacker(Unpacker):
 
     def _recipe(self, value: dict) -> Any:
         settings = self.unpack(value["settings"])
-        return SimpleNamespace(kind=value["kind"], source=settings["source"])
+        recipe = SimpleNamespace(kind=value["kind"], source=settings["source"])
+        if "language" in settings:  # as `TextRecipe.stop_words`
+            own = "none" if settings.get("parameters", {}).get("stop_words") is None else "own"
+            recipe.stop_words = settings["language"] or own
+        return recipe
 
     def _model(self, value: dict) -> Any:
         home_of(value["class"])  # refuses what is no model

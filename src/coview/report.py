@@ -10,6 +10,8 @@ import numpy as np
 from coview.models import topic_model
 from coview.params import check_int, check_real
 
+NEGLIGIBLE = 1e-4  # of the probability of the first term of a topic
+
 
 def top_terms(
     model: Any, n_terms: int = 10, *, relevance: float = 0.6
@@ -92,14 +94,18 @@ def _term(model: Any, view: str, w: int) -> str:
 
 
 def _best_terms(model: Any, n_terms: int, relevance: float) -> dict[str, list[np.ndarray]]:
-    """Return the columns of the most relevant terms, by view and topic; none of probability 0."""
+    """Return the columns of the most relevant terms, by view and topic.
+
+    Terms of hardly any probability, which EM was about to take out of a topic, are left out.
+    """
     check_int("n_terms", n_terms, 1)
     check_real("relevance", relevance, 0, 1)
     found = {}
     for view, p_w_z in model.components_.items():
         order = np.argsort(-_relevance(p_w_z, model.term_counts_[view], relevance), kind="stable")
         found[view] = [
-            best[:n_terms][row[best[:n_terms]] > 0] for best, row in zip(order, p_w_z, strict=True)
+            best[:n_terms][row[best[:n_terms]] > NEGLIGIBLE * row.max()]
+            for best, row in zip(order, p_w_z, strict=True)
         ]
     return found
 

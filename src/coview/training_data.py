@@ -104,10 +104,10 @@ class TrainingDataMixin:
         data = replace(data, labels=labels)
         data = data.with_prior(self.doc_topic_prior, self.topic_word_prior)
         check_training_data(data)
-        seeds, names = prepare_seeds(self.seeds, self.n_components, self.init, views, data)
-        data = replace(data, seeds=seeds)
         sizes = self.n_components, self._n_slots(data), data.dtype.itemsize
         check_fit_memory(data.matrices, *sizes, clusters=self._needs_ensemble(data))
+        seeds, names = prepare_seeds(self.seeds, self.n_components, self.init, views, data)
+        data = replace(data, seeds=seeds)
         data, learned = self._learn_from_views(data, rng.spawn(1)[0])
         return data, {**learned, "scaling_": scaling, "topic_names_": names}
 

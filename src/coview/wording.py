@@ -48,7 +48,8 @@ def _shell_word(value: Any) -> str:
     if value is True:
         return ""
     if isinstance(value, Mapping):
-        return " ".join(_shell_word(f"{name}={item}") for name, item in value.items())
+        pairs = ((name, "none" if item is None else item) for name, item in value.items())
+        return " ".join(_shell_word(f"{name}={item}") for name, item in pairs)
     return "$'\\t'" if value == "\t" else shlex.quote(str(value))
 
 

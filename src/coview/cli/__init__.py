@@ -18,7 +18,7 @@ from coview.cli.data import data_app
 from coview.cli.demo import demo
 from coview.cli.fit import fit
 from coview.cli.inspect import convert, info, topics
-from coview.cli.options import ARGUMENTS, UsageError, in_options
+from coview.cli.options import ARGUMENTS, UsageError
 from coview.cli.output import note
 from coview.cli.search import search
 from coview.cli.suggest import suggest
@@ -132,4 +132,4 @@ def _error_message(error: Exception) -> str:
         text = f"standard output, or a cache of compiled code, could not be used: {error.strerror}."
     known = isinstance(error, EXPECTED_ERRORS)
     advice = "" if known else " (a bug in coview: run again with --debug and report it)"
-    return f"{in_options(text)}{advice}"
+    return f"{text}{advice}"

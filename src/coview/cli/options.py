@@ -1,6 +1,5 @@
 """Options that several commands share, and what is wrong with the options given."""
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
@@ -250,25 +249,6 @@ def _as_words(parameter: Any, value: Any) -> list[str]:
         return [(parameter.opts if value else parameter.secondary_opts)[0]]
     values = value if isinstance(value, list | tuple) else [value]
     return [word for given in values for word in (parameter.opts[0], str(given))]
-
-
-# arguments of Python that a message may advise, as options; None is written "none"
-_ARGUMENTS = {"layers": "--layer", "languages": "--language"}
-_ARGUMENT = re.compile(rf"\b({'|'.join(_ARGUMENTS)})=\{{'([^']*)': '?([^'}}]*)'?\}}")
-
-
-def in_options(message: str) -> str:
-    """Return a message of the library with options of the command line in its advice.
-
-    >>> in_options("Say which: layers={'rna': 'counts'}, languages={'tags': None}.")
-    'Say which: --layer rna=counts, --language tags=none.'
-    """
-
-    def option(found: re.Match[str]) -> str:
-        value = "none" if found[3] == "None" else found[3]
-        return f"{_ARGUMENTS[found[1]]} {found[2]}={value}"
-
-    return _ARGUMENT.sub(option, message)
 
 
 def parse_pairs(pairs: Sequence[str] | None, option: str) -> dict[str, str]:

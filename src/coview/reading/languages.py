@@ -20,7 +20,7 @@ from coview.reading.words import (
     stop_words,
 )
 from coview.views.checks import DataWarning
-from coview.wording import quoted
+from coview.wording import argument, quoted
 
 SAMPLE_WORDS = 100_000  # that are looked at to find a language
 FEW_WORDS = 50  # with fewer, a language is neither found nor missed
@@ -114,7 +114,7 @@ def warn_of_others(view: str, language: str, counts: Mapping[str, int], total: i
             f"View {quoted(view)} is in several languages: the first texts are read as "
             f"{quoted(language)}, but {100 * shares[other]:.0f} % of the words that are left are "
             f"stop words of {quoted(other)}. Give each language a view of its own, or the stop "
-            "words of all: stop_words=."
+            "words of all: stop_words= in Python."
         )
 
 
@@ -123,8 +123,8 @@ def _warn_of_none(view: str, shares: Mapping[str, float]) -> None:
     _warn(
         f"No list of stop words fits view {quoted(view)} (that of {quoted(best)} has "
         f"{100 * shares[best]:.0f} % of its words), so none are left out. Say its language, such "
-        f"as languages={{{view!r}: 'en'}}, or languages={{{view!r}: None}} for none; there are "
-        f"lists for {', '.join(known_languages())}."
+        f"as {argument('languages', {view: 'en'})}, or {argument('languages', {view: None})} for "
+        f"none; there are lists for {', '.join(known_languages())}."
     )
 
 
@@ -133,7 +133,7 @@ def _warn_of_name(view: str, named: str, found: str, shares: Mapping[str, float]
         f"View {quoted(view)} is called like the language {quoted(named)}, but its words are of "
         f"{quoted(found)} ({100 * shares[found]:.0f} % are stop words of that, "
         f"{100 * shares[named]:.0f} % of the other), whose stop words are left out. To choose: "
-        f"languages={{{view!r}: {named!r}}}."
+        f"{argument('languages', {view: named})}."
     )
 
 

@@ -184,8 +184,8 @@ def _counts_of(part: Any, name: str, layer: str | None) -> Any:
     if layer is None and (found := _counts_layer(part)) is not None:
         _warn(
             f"X of modality {quoted(name)} is not counts ({_kind(part.X)}), so its layer "
-            f"{quoted(found)} is read. To say which: layers={{{name!r}: {found!r}}}, or "
-            f"layers={{{name!r}: 'X'}} for X."
+            f"{quoted(found)} is read. To say which: "
+            f"{argument('layers', {name: found})}, or {argument('layers', {name: 'X'})} for X."
         )
         return part.layers[found]
     in_x = layer is None or (layer == "X" and layer not in layers)
