@@ -19,7 +19,7 @@ KINDS = [kind for kind in WORDS for _ in range(8)]
 def views(tmp_path_factory):
     path = tmp_path_factory.mktemp("table") / "news.csv"
     pd.DataFrame({"text": TEXTS, "kind": KINDS}).to_csv(path, index=False)
-    return Views.from_table(path, text="text", label="kind")
+    return Views.from_table(path, text="text", label="kind", languages=None)
 
 
 def classifier():

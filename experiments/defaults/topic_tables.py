@@ -75,8 +75,9 @@ def cost_section(rows: Sequence[Row]) -> str:
             "`LinkPLSA(50).fit` of all documents, each in a process of its own, compiled before. "
             f"{seeds_line(rows, 'cost', methods)} CPU seconds:",
             setting_table(seconds, methods),
-            "Peak memory of the fit in MB, input included, and what the library promises (3 times "
-            "the input and 4 times the parameters):",
+            "Peak memory of the fit in MB, input included, and what the library promises: the "
+            "input, and its estimate of the rest, by which a fit that is too large is refused "
+            "(that of `old` is not counted in it):",
             setting_table({**peak, **_renamed(promised, "promised")}, [*methods, "promised"], 0),
         ]
     )

@@ -32,6 +32,7 @@ from coview.params import (
     check_n_jobs,
     check_positive,
     check_real,
+    check_verbose,
 )
 from coview.progress import progress_bar
 from coview.views.checks import check_training_views
@@ -76,6 +77,7 @@ class TrainingDataMixin:
         check_ensemble(self.ensemble)
         check_dtype(self.dtype)
         check_n_jobs(self.n_jobs)
+        check_verbose(self.verbose)
 
     def _n_slots(self, data: Prepared) -> int:
         """Return how many mixtures a document has."""

@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 _OPTIONS: ContextVar[Mapping[str, str] | None] = ContextVar("_OPTIONS", default=None)
 
 
+def option_words() -> Mapping[str, str] | None:
+    """Return what `words_for_options` was given, None outside of it."""
+    return _OPTIONS.get()
+
+
 @contextmanager
-def words_for_options(options: Mapping[str, str]) -> Iterator[None]:
+def words_for_options(options: Mapping[str, str] | None) -> Iterator[None]:
     """Let messages name options of the command line instead of arguments of Python."""
     token = _OPTIONS.set(options)
     try:

@@ -225,7 +225,7 @@ def test_points_of_other_documents_are_refused(mggm, tmp_path, change):
     wrong = copy.deepcopy(mggm)
     change(wrong.graph_points_["view_1"])
     wrong.save(tmp_path / "m.coview")
-    with pytest.raises(DamagedFile, match="points of view 'view_1' are not its training documents"):
+    with pytest.raises(DamagedFile, match="graph_points_ of view 'view_1'"):
         load(tmp_path / "m.coview")
 
 

@@ -18,7 +18,7 @@ from coview.em.problem import Problem
 from coview.em.starts import NamedStart, Start, random_start
 from coview.em.step import Update, Values
 from coview.fingerprints import fingerprint_of
-from coview.params import check_verbose, plain_numbers
+from coview.params import plain_numbers
 from coview.progress import progress_bar
 from coview.runners.threads import ThreadRunner
 from coview.views.container import Views
@@ -65,9 +65,6 @@ class FitPlan:
     verbose: int = 0
     on_iteration: OnIteration | None = None
     labels: Callable[[Problem], np.ndarray] | None = None
-
-    def __post_init__(self) -> None:
-        check_verbose(self.verbose)
 
 
 class Seeds(Sequence[np.random.SeedSequence]):

@@ -16,8 +16,9 @@ def largest_of_rows(scores, own, same, found):
     n_points, k = scores.shape[1], found.shape[1]
     best = np.empty(k)
     for i in range(scores.shape[0]):
-        best[:] = -np.inf
-        found[i] = -1
+        for place in range(k):
+            best[place] = -np.inf
+            found[i, place] = -1
         enough = -np.inf  # less than this is too little, rounded or not
         for j in range(n_points):
             if scores[i, j] < enough:

@@ -32,6 +32,7 @@ from typing import Any, BinaryIO
 
 from coview.memory import available_memory
 from coview.reading.plain_files import read_file
+from coview.wording import option_words, words_for_options
 
 # isolated: no module of the current folder must take the place of one of Python's own
 _COMMAND = (
@@ -123,7 +124,8 @@ def _start(errors: BinaryIO) -> Any:
 def _ask(child: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     """Send the child what it shall do."""
     places = [place for place in sys.path if isinstance(place, str)]
-    task = function.__module__, function.__qualname__, arguments, available_memory()
+    call = function.__module__, function.__qualname__, arguments
+    task = *call, available_memory(), option_words()
     with suppress(OSError):  # it is dead already, which is noticed when it does not answer
         child.stdin.write(json.dumps(places).encode() + b"\n" + pickle.dumps(task))
         child.stdin.close()
@@ -201,12 +203,12 @@ def serve() -> None:
     # libraries may print: what they print must not get among the answers
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    module, name, arguments, left = pickle.load(sys.stdin.buffer)
+    module, name, arguments, left, options = pickle.load(sys.stdin.buffer)
     send = _Sender(answers)
     try:
         function = getattr(import_module(module), name)
         _limit_memory(left)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), words_for_options(options):
             warnings.simplefilter("default")
             warnings.showwarning = send.warning  # type: ignore[assignment]
             for item in _items(function(*arguments)):

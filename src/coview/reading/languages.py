@@ -24,6 +24,7 @@ from coview.wording import argument, quoted
 
 SAMPLE_WORDS = 100_000  # that are looked at to find a language
 FEW_WORDS = 50  # with fewer, a language is neither found nor missed
+FEWEST_STOP_WORDS = 3  # different ones, by which a language can be told
 LEAST_SHARE = 0.15  # of stop words in texts of their language; titles have a quarter
 
 
@@ -84,15 +85,19 @@ def language_shares(
 ) -> dict[str, float]:
     """Return the share of the stop words of each language among counted words.
 
-    >>> shares = language_shares({"der": 3, "die": 2, "haus": 5}, 10)
+    It is 0 where one or two words are in a list: they may be others that look alike.
+
+    >>> shares = language_shares({"der": 3, "die": 1, "und": 1, "haus": 5}, 10)
     >>> shares["de"], shares["en"]
     (0.5, 0.0)
     """
     lists = {language: stop_words(language) - left_out for language in known_languages()}
-    return {
-        language: sum(counts.get(word, 0) for word in words) / max(total, 1)
-        for language, words in lists.items()
-    }
+    shares = {}
+    for language, words in lists.items():
+        found = [counts[word] for word in words if word in counts]
+        enough = len(found) >= FEWEST_STOP_WORDS
+        shares[language] = sum(found) / max(total, 1) if enough else 0.0
+    return shares
 
 
 def best_language(shares: Mapping[str, float]) -> str | None:
