@@ -10,7 +10,7 @@ BRITISH_DATA := grey,centre,centres,colour,image_colour,labelled,writeable
 # what `make test-min` runs by default; PARTS="tests/cli tests/views" names other files or folders
 PARTS ?= tests
 
-.PHONY: demo test test-all test-slow test-min campaign lint format dist bench papers papers-quick clean help
+.PHONY: demo test test-all test-slow test-min campaign campaign-slice lint format dist bench papers papers-quick clean help
 .DEFAULT_GOAL := help
 
 help:  ## show the targets
@@ -51,19 +51,22 @@ demo: $(VENV)/.run  ## topics, clusters and cross-view search on the embedded da
 	$(BIN)/coview demo
 
 test: $(VENV)/.test  ## the quick tests; those on the papers' data need COVIEW_DATA
-	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow and not campaign"
 
-test-all: $(VENV)/.test  ## all tests, with campaigns and full grids
-	$(BIN)/python -m pytest -q -n auto --dist worksteal
+test-all: $(VENV)/.test  ## all tests but slices of the campaign
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not campaign"
 
 test-slow: $(VENV)/.test  ## only what `make test` leaves out
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
+
+campaign-slice: $(VENV)/.test  ## a fiftieth of the campaign, as tests
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m campaign tests/campaigns
 
 # Old releases run with today's releases of what they depend on: deprecations there are not ours.
 # Two versions of numba cannot share one cache. scikit-learn 1.6 wants its array API asked for.
 test-min: $(VENV_MIN)/.test  ## the quick tests with the lowest versions that pyproject.toml allows
 	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV_MIN)/numba $(VENV_MIN)/bin/python -m pytest -q -n auto \
-		--dist worksteal -m "not slow" -W ignore::DeprecationWarning $(PARTS)
+		--dist worksteal -m "not slow and not campaign" -W ignore::DeprecationWarning $(PARTS)
 
 campaign: $(VENV)/.test  ## over 20,000 generated bad inputs; hours; resumes; writes docs/reliability.md
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.campaigns --report docs/reliability.md

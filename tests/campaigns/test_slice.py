@@ -13,7 +13,7 @@ SHARE = 0.02
 FEWEST = 20_000  # inputs of a whole campaign
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", GENERATORS)
 def test_a_slice_of_the_campaign(name):
     wrong = []

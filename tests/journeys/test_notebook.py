@@ -48,7 +48,7 @@ def test_a_trace_is_a_short_summary(cells):
 def test_topics_have_no_stop_words(cells):
     words = re.findall(r"\w+", cells[0][3]["text"])
     assert not {"the", "of", "and", "der", "und", "mit"} & set(words)
-    assert "rocket" in words
+    assert {"rocket", "orbit", "planet", "moon", "launch", "star"} & set(words)  # of one topic
 
 
 def test_views_are_selected_by_a_list(cells):
