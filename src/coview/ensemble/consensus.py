@@ -279,13 +279,6 @@ def half_clusterings(
     return HalfClusterings(halves.docs, tuple(found[0]), np.moveaxis(labels, -1, 0), columns)
 
 
-def family_replicability(
-    halves: Halves, weights: np.ndarray, n_clusters: int, rng: np.random.Generator
-) -> dict[str, float]:
-    """Return how well the clusters of each family come back in the other half of the features."""
-    return half_clusterings(halves, weights, n_clusters, rng).replicability
-
-
 def family_say(replicability: Mapping[str, float]) -> dict[str, float]:
     """Return the say of each family, at most 1; all are equal where none replicates."""
     best = max(replicability.values())
