@@ -29,14 +29,14 @@ ALLOWED = {
     "loaded": {"store"},
     # the way of the data: reading makes counts, views holds them, em works on them
     "views": {"escaping", "memory", "outputs", "params", "reading", "store", "wording"},
-    "reading": {"extras", "memory", "params", "store", "views", "wording"},
+    "reading": {"extras", "memory", "params", "runners", "store", "views", "wording"},
     "graphs": {"params", "reading.links", "views", "wording"},
     "compiling": set(),
     "kernels": {"compiling"},
     "runners": set(),
     "ensemble": {
-        *("em.scaling", "em.tfidf", "escaping", "extras", "graphs", "kernels", "params", "views"),
-        "wording",
+        *("em.scaling", "em.tfidf", "escaping", "extras", "graphs", "kernels", "params", "runners"),
+        *("views", "wording"),
     },
     "em": {
         *("ensemble", "fingerprints", "graphs", "kernels", "loaded", "memory", "outputs", "params"),
@@ -65,7 +65,7 @@ ALLOWED = {
         *("em", "io", "label_guess", "new_documents", "params", "pickling", "topic_terms"),
         *("views", "wording"),
     },
-    "label_guess": {"em.tfidf", "ensemble", "views"},
+    "label_guess": {"em.tfidf", "ensemble", "runners", "views"},
     "automatic": {
         *("classifier", "ensemble", "models", "params", "selection", "views", "wording"),
     },
@@ -84,7 +84,8 @@ ALLOWED = {
         *("store", "views", "wording"),
     },
     "baselines": {
-        *("_lazy", "em", "graphs", "metrics", "models", "params", "pickling", "views", "wording"),
+        *("_lazy", "em", "graphs", "metrics", "models", "params", "pickling", "runners", "views"),
+        "wording",
     },
     "datasets": {"_lazy", "outputs", "params", "reading", "store", "views", "wording"},
     "compare": {
@@ -96,7 +97,7 @@ ALLOWED = {
     "plot": {"compare", "display", "escaping", "extras"},
     "selection": {
         *("compare.aggregate", "display", "em", "ensemble", "extras", "models", "new_documents"),
-        *("params", "plot", "progress", "views", "wording"),
+        *("params", "plot", "progress", "runners", "views", "wording"),
     },
     "demo": {"datasets", "escaping", "metrics", "models", "report", "views"},
     "cli": EVERYTHING,

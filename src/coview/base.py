@@ -25,7 +25,7 @@ from coview.em.restarts import (
     CallbackSupportMixin,
     FitCallbacks,
     FitPlan,
-    Seeds,
+    RestartSeeds,
     best_of_restarts,
     fit_fingerprint,
     one_fit_at_a_time,
@@ -311,7 +311,7 @@ class BaseViewsModel(
             writer = checkpoint_writer(
                 checkpoint, self.random_state, fingerprint, type(self).__name__
             )
-            seeds = Seeds(writer.seed, self.n_init)
+            seeds = RestartSeeds(writer.seed, self.n_init)
             data, learned = self._prepare_training(views, labels, np.random.default_rng(seeds.own))
             data = data.with_ensemble_view(self._ensemble_share(data)).cut(columns=True)
             data = data.with_guess(guess)

@@ -104,11 +104,11 @@ def learn_space(
     seed : int
         Of the random projections, and of the sample of documents where there are many.
     """
-    from threadpoolctl import threadpool_limits
+    from coview.runners.native import one_native_thread
 
     rng = np.random.default_rng(seed)
     n_dims, n_docs = n_dimensions(n_classes), len(present)
-    with threadpool_limits(1):  # sums in several threads have no fixed order
+    with one_native_thread():  # sums in several threads have no fixed order
         idf = [_idf(m, has) for m, has in zip(counts.values(), present.T, strict=True)]
         features = [_features(m, i) for m, i in zip(counts.values(), idf, strict=True)]
         has = documents_with_counts(list(counts.values()), present)
@@ -175,11 +175,11 @@ def _fused_graph(
 
 def guess_classes(space: FusedSpace, labels: np.ndarray, n_classes: int) -> np.ndarray:
     """Return p(class|d) (documents, classes) from labels, -1 for none; each class has some."""
-    from threadpoolctl import threadpool_limits
+    from coview.runners.native import one_native_thread
 
     if n_classes == 1:
         return np.ones((len(labels), 1))
-    with threadpool_limits(1):
+    with one_native_thread():
         spread = propagate(space.graph, labels, n_classes)
         return (spread + _regress(_smoothed(space), labels, spread)) / 2
 
@@ -252,11 +252,11 @@ def guess_of_new(
     doc_topic : ndarray of shape (training documents, topics)
         Mixtures of the training documents; the answer is uniform for documents without features.
     """
-    from threadpoolctl import threadpool_limits
+    from coview.runners.native import one_native_thread
 
     n_new, n_topics = next(iter(counts.values())).shape[0], doc_topic.shape[1]
     guess = np.full((n_new, n_topics), 1 / n_topics)
-    with threadpool_limits(1):
+    with one_native_thread():
         points = _placed(packed["maps"], counts, n_new)
         here = np.flatnonzero(points.any(axis=1))
         near = packed["docs"][nearest_points(points[here], packed["points"], max(FUSED_NEIGHBORS))]

@@ -6,10 +6,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from coview.params import check_int, check_view_name, plain_numbers, seed_of
 from coview.pickling import VersionedPickleMixin
+from coview.runners.native import one_native_thread
 from coview.views.checks import check_not_all_empty
 from coview.views.container import Views
 from coview.views.labels import (
@@ -95,7 +95,7 @@ class Clusterer(ClusterMixin, ViewsEstimator):
         check_view_name(getattr(self, "view", None))
         self._check_parameters()
         views, seed = self._training_views(X), seed_of(self.random_state)
-        with threadpool_limits(1), plain_numbers(self):
+        with one_native_thread(), plain_numbers(self):
             found = self._fit(views, np.random.default_rng(seed))
         return self._keep(views, found, seed)
 
@@ -157,7 +157,7 @@ class Classifier(ClassifierMixin, ViewsEstimator):
         views = self._training_views(X)
         classes, codes = class_codes(y, views.n_docs, views)
         seed = seed_of(self.random_state)
-        with threadpool_limits(1), plain_numbers(self):
+        with one_native_thread(), plain_numbers(self):
             found = self._fit(views, codes, np.random.default_rng(seed))
         self._keep(views, {**found, "classes_": classes}, seed)
         guess = self._proba(views).argmax(axis=1)
@@ -187,7 +187,7 @@ class Classifier(ClassifierMixin, ViewsEstimator):
         ndarray of shape (documents, n_classes)
         """
         views = self._known_views(X)
-        with threadpool_limits(1):
+        with one_native_thread():
             return self._proba(views)
 
     def predict(self, X: Any, *, unknown: Literal["mark", "guess"] = "mark") -> np.ndarray:

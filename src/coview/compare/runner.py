@@ -266,9 +266,9 @@ def set_up_worker(data: Mapping[str, Any], models: Mapping[str, Any]) -> None:
 
 def run_cell(cell: Mapping[str, Any]) -> dict[str, Any]:
     """Return the outcome of a cell, or the error that it ended with, as plain data."""
-    from threadpoolctl import threadpool_limits
+    from coview.runners.native import one_native_thread
 
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
+    with warnings.catch_warnings(record=True) as caught, one_native_thread():
         warnings.simplefilter("always")
         try:
             outcome = asdict(_outcome(cell))

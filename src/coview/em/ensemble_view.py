@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from coview.em.emissions import Topics
 from coview.em.loop import Interrupted, run_em
@@ -21,6 +20,7 @@ from coview.ensemble.features import view_features
 from coview.ensemble.reliability import ViewReliability, deal, documents_with_counts
 from coview.ensemble.stability import WHAT_TO_TRY, are_like_chance, stability
 from coview.params import check_factor
+from coview.runners.native import one_native_thread
 from coview.views.checks import DataWarning
 from coview.views.density import is_dense_real
 
@@ -80,7 +80,7 @@ def learn_from_views(
         return None, given
     filled = np.flatnonzero(has.any(axis=0))  # a view that nobody has changes nothing
     names, matrices = [data.names[v] for v in filled], [data.matrices[v] for v in filled]
-    with threadpool_limits(1, "blas"):  # the number of threads must not change a bit
+    with one_native_thread("blas"):  # the number of threads must not change a bit
         if clusters:
             known = None if weights else np.ones(len(names))
             if weights and given is not None:
@@ -107,7 +107,7 @@ def with_learned_share(data: Prepared, n_topics: int, rng: np.random.Generator) 
     if ensemble is None or ensemble.halves is None:
         return data
     halves, told = ensemble.halves, np.zeros(2)
-    with threadpool_limits(1, "blas"):
+    with one_native_thread("blas"):
         for split, columns in enumerate(halves.columns):
             starts = [halves.consensus(split, half, n_topics, rng) for half in (0, 1)]
             pairs = zip(columns, starts, strict=True)

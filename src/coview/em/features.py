@@ -106,7 +106,8 @@ def best_kmeans(
 ) -> "KMeans":
     """Return the best of several runs of k-means on points (documents, features), fitted."""
     from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
+
+    from coview.runners.native import one_native_thread
 
     if points.shape[0] < n_clusters:
         raise ValueError(
@@ -114,5 +115,5 @@ def best_kmeans(
             "n_components, or leave out a view that few documents have."
         )
     seed = int(rng.integers(2**31))
-    with threadpool_limits(1):  # with several threads sums have no fixed order
+    with one_native_thread():  # with several threads sums have no fixed order
         return KMeans(n_clusters, n_init=n_init, random_state=seed).fit(points)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
 
 from coview.em.checkpoint import FINGERPRINT, CheckpointWriter
 from coview.em.loop import EMRun, Interrupted, OnIteration, run_em
@@ -20,6 +19,7 @@ from coview.em.step import Update, Values
 from coview.fingerprints import fingerprint_of
 from coview.params import plain_numbers
 from coview.progress import progress_bar
+from coview.runners.native import one_native_thread
 from coview.runners.threads import ThreadRunner
 from coview.views.container import Views
 
@@ -67,7 +67,7 @@ class FitPlan:
     labels: Callable[[Problem], np.ndarray] | None = None
 
 
-class Seeds(Sequence[np.random.SeedSequence]):
+class RestartSeeds(Sequence[np.random.SeedSequence]):
     """The seeds of the restarts, made when they are needed: there may be any number.
 
     They are the children of a seed, after the first, `own`, which is for the fit as a whole.
@@ -97,7 +97,7 @@ def best_of_restarts(
     # one BLAS thread: the number of threads must not change a bit of the result
     with (
         ThreadRunner(plan.n_jobs) as runner,
-        threadpool_limits(1, "blas"),
+        one_native_thread("blas"),
         progress_bar(plan.title, total, show=bool(plan.verbose)) as advance,
     ):
         restarts = _Restarts(plan, runner, advance, writer)

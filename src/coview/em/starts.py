@@ -205,9 +205,9 @@ def _spectral_is_possible(n_docs: int, n_topics: int) -> bool:
 
 def spectral_embedding(graph: sp.csr_array, n_vectors: int, rng: np.random.Generator) -> np.ndarray:
     """Return the rows of the leading eigenvectors of D^-1/2 G D^-1/2, scaled to length one."""
-    from threadpoolctl import threadpool_limits
+    from coview.runners.native import one_native_thread
 
-    with threadpool_limits(1):
+    with one_native_thread():
         return spectral(graph, n_vectors, rng)
 
 
@@ -382,9 +382,9 @@ def kmeans_labels(
 
     `centers` are those to start from; by default k-means++ chooses them.
     """
-    from threadpoolctl import threadpool_limits
+    from coview.runners.native import one_native_thread
 
-    with threadpool_limits(1):
+    with one_native_thread():
         return kmeans(features, n_clusters, rng, centers=centers)
 
 
@@ -396,9 +396,10 @@ def deterministic_kmeans() -> Iterator[None]:
     duplicate documents make them, do no harm in a start: their topics are the corpus distribution.
     """
     from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1), warnings.catch_warnings():
+    from coview.runners.native import one_native_thread
+
+    with one_native_thread(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
         yield
 

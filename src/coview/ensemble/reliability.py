@@ -111,7 +111,7 @@ def view_reliability(
     >>> found.weights["noise"] < 0.1 < found.weights["view_0"]
     True
     """
-    from threadpoolctl import threadpool_limits
+    from coview.runners.native import one_native_thread
 
     check_int("n_components", n_components, 1)
     views = views if isinstance(views, Views) else Views(views)
@@ -122,7 +122,7 @@ def view_reliability(
     ]
     has = documents_with_counts(matrices, views.present)
     features = [view_features(m) for m in matrices]
-    with threadpool_limits(1, "blas"):
+    with one_native_thread("blas"):
         rng = np.random.default_rng(random_state)
         return deal(features, has, n_components, rng).reliability(views.names)
 

@@ -18,12 +18,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
 
 from coview.extras import need
 from coview.params import check_int, seed_of
 from coview.reading.image_files import PictureFolder, read_picture, read_picture_folder
 from coview.reading.recipes import is_missing
+from coview.runners.native import one_native_thread
 from coview.store import renamed
 from coview.views.checks import DataWarning
 from coview.wording import plural, quoted
@@ -336,7 +336,7 @@ def _centers(points: np.ndarray, n_words: int, seed: int) -> np.ndarray:
     kmeans = MiniBatchKMeans(
         n_words, n_init=1, batch_size=4096, compute_labels=False, random_state=seed
     )
-    with threadpool_limits(1):  # the number of threads must not change a bit of the result
+    with one_native_thread():  # the number of threads must not change a bit of the result
         return kmeans.fit(points).cluster_centers_
 
 
@@ -426,7 +426,7 @@ def _count(
     widths = [len(recipe.features) for recipe in recipes]
     rows = [[sp.csr_array((0, width), dtype=np.float32)] for width in widths]
     present = []
-    with threadpool_limits(1, "blas"):
+    with one_native_thread("blas"):
         for number, item in enumerate(items):
             present.append(not is_missing(item))
             picture = read_picture(item, recipes[0].max_side, number) if present[-1] else None

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from coview.kernels.search import prepare_rows, search_lists
 from coview.retrieval.exact import BLOCK, ScoresAndRows, best_of_tasks, empty_heaps, split_rows
 from coview.retrieval.similarity import PreparedQueries
+from coview.runners.native import one_native_thread
 from coview.runners.threads import ThreadRunner
 
 LISTS = 2.0  # number of lists, in multiples of the square root of the number of documents
@@ -114,7 +114,7 @@ def build_lists(
     rng = np.random.default_rng(seed)
     n_lists = max(1, int(LISTS * np.sqrt(len(rows))))
     # the same bits for any number of threads: blocks of fixed size, one BLAS thread each
-    with ThreadRunner(n_jobs) as run, threadpool_limits(1, "blas"):
+    with ThreadRunner(n_jobs) as run, one_native_thread("blas"):
         sample = rng.choice(len(rows), min(len(rows), SAMPLE * n_lists), replace=False)
         centers = _learn_centers(prepared(rows[np.sort(sample)]), n_lists, rng, run)
         found = run(lambda part: _cells(prepared(part), centers), split_rows(rows, BLOCK))

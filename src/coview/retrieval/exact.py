@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from coview.kernels.search import NO_ROW, keep_best, prepare_rows, search_one
 from coview.retrieval.similarity import PreparedQueries
+from coview.runners.native import one_native_thread
 from coview.runners.threads import ThreadRunner
 
 TASK = 1 << 16  # rows that a thread searches at a time
@@ -94,7 +94,7 @@ def _run(
         yield task(parts[0])
         return
     # one BLAS thread per task: nested thread pools would compete for the cores
-    with ThreadRunner(n_jobs) as run, threadpool_limits(1, "blas"):
+    with ThreadRunner(n_jobs) as run, one_native_thread("blas"):
         yield from run(task, parts)
 
 

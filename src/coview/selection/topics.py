@@ -215,7 +215,7 @@ def select_topics(
     >>> print(found.sentence)
     Suggestion: 4 topics (high confidence): ...
     """
-    from threadpoolctl import threadpool_limits
+    from coview.runners.native import one_native_thread
 
     views = views if isinstance(views, Views) else Views(views)
     check_not_all_empty(views.matrices)
@@ -223,7 +223,7 @@ def select_topics(
     seed = seed_of(random_state)
     sample = _sample(views, seed)
     check_candidates(candidates, sample.n_docs, views.n_docs)
-    with threadpool_limits(1):
+    with one_native_thread():
         measured = _Measurements(sample, candidates, seed, n_jobs)
         return measured.selection(bool(verbose))
 
