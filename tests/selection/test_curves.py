@@ -15,10 +15,13 @@ def peak(at, *, height=0.8, noise=0.0, width=2.0):
     return Curve(shape + noise * np.random.default_rng(0).normal(size=(3, 8)))
 
 
-def decide(*, features, documents=None, perplexity=NOTHING, stability=NOTHING, cliff=None):
+def decide(
+    *, features, documents=None, bits=NOTHING, perplexity=NOTHING, stability=NOTHING, cliff=None
+):
     curves = {
         "features": features,
         "documents": documents or features,
+        "bits": bits,
         "perplexity": perplexity,
         "stability": stability,
     }
@@ -43,6 +46,29 @@ def test_a_cliff_outweighs_the_agreement():
     assert (found.topics, found.confidence) == (7, "medium")
     assert "share 6 dimensions" in found.reason
     assert "3 clusters" in found.reason
+
+
+def test_dimensions_may_be_too_weak_to_be_seen():
+    found = decide(features=peak(7, noise=0.01), cliff=5)
+    assert (found.topics, found.votes["dimensions"]) == (7, 5)
+    assert "agree most on 7 clusters" in found.reason
+
+
+def test_where_halves_agree_no_better_on_more_the_cliff_counts():
+    values = np.full((3, 8), 0.5)
+    values[:, 5], values[:, 3] = [0.8, 0.6, 0.7], [0.6, 0.7, 0.75]
+    assert decide(features=Curve(values)).topics == 7
+    assert decide(features=Curve(values), cliff=5).topics == 5
+
+
+def test_of_numbers_that_agree_equally_the_one_that_tells_most_is_suggested():
+    """A small cluster apart from the rest is found again by every half, but tells little."""
+    flat = peak(8, noise=0.01).values
+    flat[:, 0] = flat[:, 6]
+    bits = Curve(np.tile([0.2, 1.0, 1.4, 1.7, 1.9, 2.1, 2.9, 2.6], (3, 1)))
+    found = decide(features=Curve(flat), bits=bits)
+    assert {2, 8} <= set(found.plausible)
+    assert (found.topics, found.confidence) == (8, "low")
 
 
 def test_a_cliff_outside_the_candidates_is_ignored():

@@ -14,7 +14,7 @@ def folds():
     views = make_views(240, 4, [60, 40], random_state=0)
     rng = np.random.default_rng(0)
     points = whole_points(view_features(views), [1.0, 1.0], 10, rng)
-    return Folds.deal(views, points, seed=0)
+    return Folds.deal(views, points, n_topics=4, seed=0)
 
 
 def test_matching_ignores_the_order_of_topics():
@@ -39,5 +39,5 @@ def test_the_fits_are_the_same_for_any_number_of_threads(folds):
 def test_too_few_documents_are_not_fitted(folds):
     assert folds.possible(160)
     assert not folds.possible(161)
-    few = Folds.deal(folds.views[:19], folds.points[:19], seed=0)
+    few = Folds.deal(folds.views[:19], folds.points[:19], n_topics=2, seed=0)
     assert not few.possible(2)

@@ -1,9 +1,12 @@
 """Curves along numbers of topics, each with its spread, and what they say together.
 
-The suggestion follows from two things. If the dimensions that halves of the features share end at a
-cliff (`selection.dimensions`), that is the number of topics. Otherwise it is the number with the
-largest agreement of halves, the geometric mean of that by features and that by documents: clusters
-have to replicate both ways. Perplexity and stability take part in how sure it is.
+The suggestion follows from two things. One is the agreement of halves, the geometric mean of that
+by features and that by documents: clusters have to replicate both ways. Of several peaks within a
+standard error of the largest agreement it is the one whose clusters tell most, as a share of what
+so many could tell: one small cluster and the rest may agree as well as all clusters, but tell
+little. The other is a cliff at which the dimensions that halves of the features share end
+(`selection.dimensions`). There are no fewer topics than that; there are more only if the halves
+agree better on more. Perplexity and stability take part in how sure it is.
 
 A curve *decides* for a number if all others further away than one topic (or a tenth) are more than
 a standard error of the difference worse, over the same splits.
@@ -95,20 +98,21 @@ def suggest(
     topics : ndarray of int
         The numbers measured, ascending.
     curves : dict of Curve
-        "features", "documents", "perplexity" and "stability".
+        "features", "documents", "bits", "perplexity" and "stability".
     cliff : int or None
         The number of topics that the shared dimensions speak for.
     likelihood : bool
         Whether perplexity means something: not for measurements.
     """
     halves = [curves[name] for name in ("features", "documents")]
-    best, plausible = _best_agreement(topics, halves)
+    best, plausible = _best_agreement(topics, halves, curves["bits"])
     votes = _votes(topics, curves, likelihood)
+    chosen = best
     if cliff is not None and topics[0] <= cliff <= topics[-1]:
         votes = {"dimensions": cliff, **votes}
         chosen = int(topics[np.abs(topics - cliff).argmin()])
-    else:
-        chosen, cliff = best, None
+    if "dimensions" not in votes or (best > chosen and chosen not in plausible):
+        chosen, cliff = best, None  # some dimensions are too weak to be seen
     level = _mean_agreement(halves)[np.searchsorted(topics, best)]
     confidence = _confidence(chosen, best, plausible, votes, cliff)
     if not level >= HARDLY or (cliff is None and _at_the_end(topics, chosen)):
@@ -128,15 +132,30 @@ def _mean_agreement(halves: Sequence[Curve]) -> np.ndarray:
     return np.where(known.any(axis=0), product ** (1 / np.maximum(known.sum(axis=0), 1)), -np.inf)
 
 
-def _best_agreement(topics: np.ndarray, halves: Sequence[Curve]) -> tuple[int, list[int]]:
-    """Return the number with the largest agreement, and those within a standard error of it."""
+def _best_agreement(
+    topics: np.ndarray, halves: Sequence[Curve], bits: Curve
+) -> tuple[int, list[int]]:
+    """Return the best number, and those within a standard error of the largest agreement.
+
+    Where these are several peaks, the best has most bits as a share of what so many clusters could
+    tell.
+    """
     agreement = _mean_agreement(halves)
     best = int(agreement.argmax())
     errors = [_error_share(curve, best, agreement, len(halves)) for curve in halves]
     error = np.sqrt(np.sum(np.square(errors), axis=0))
     near = np.isfinite(agreement) & (agreement >= agreement[best] - error)
     near[best] = True
+    told = np.where(bits.measured, bits.mean / np.log2(topics), 0)
+    best = max(_peaks(near, agreement), key=lambda place: (told[place], agreement[place]))
     return int(topics[best]), topics[near].tolist()
+
+
+def _peaks(near: np.ndarray, agreement: np.ndarray) -> list[int]:
+    """Return the place of the largest agreement in each run of places that are `near`."""
+    places = np.flatnonzero(near)
+    runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
+    return [int(run[agreement[run].argmax()]) for run in runs]
 
 
 def _error_share(curve: Curve, best: int, agreement: np.ndarray, n_curves: int) -> np.ndarray:

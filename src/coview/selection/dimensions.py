@@ -6,10 +6,14 @@ Given its mixture, the two halves of a document's features are independent, and 
     C = cov(x, y) = A cov(theta) B^T
 
 therefore has rank K - 1 for K topics in general position, whether documents have one topic or mix
-them. Its singular vectors u_k, v_k are found on one half of the documents, and the covariance of
-u_k x and v_k y is measured on the other half, with its standard error over documents: a dimension
-that was only noise has 0 there. On data made by a topic model the values end at a cliff. On real
-data they usually fade away, and then say nothing about the number of topics.
+them. Its singular vectors u_k, v_k are found without a fourth of the documents, and the covariance
+of u_k x and v_k y is measured on that fourth: a dimension that was only noise has 0 there. Each
+fourth has its turn, so that the standard error is that over all documents. On data made by a topic
+model the values end at a cliff. On real data they usually fade away, and then say nothing about the
+number of topics.
+
+There may be more topics than a cliff tells: dimensions too weak to be seen are not counted. There
+are hardly fewer.
 
 Shares of one document compete for its tokens; how that is corrected is said in `ViewFeatures`.
 A document counts for a pair of views only where it has both, which leaves the rank as it is.
@@ -25,13 +29,14 @@ import numpy as np
 
 from coview.selection.features import Matrix, ViewFeatures, deal_halves
 
-MIN_DOCS = 40  # with fewer, standard errors over half of them mean little
-N_SPLITS = 4  # each serves twice: either half of the documents tests the other
+MIN_DOCS = 40  # with fewer, standard errors mean little
+N_SPLITS = 3  # of the features
+N_FOLDS = 4  # of the documents: dimensions found in too few of them mix with noise
 OVERSAMPLING = 10  # of the randomized SVD
 POWER_ITERATIONS = 4
 BEYOND = 5  # dimensions after a cliff that must have nothing in common
-CLIFF = 3.5  # mean of the last two dimensions before it, in standard errors
-NOISE = 1.0  # mean of those beyond it, and half of what the first of them may be
+CLIFF = 5.0  # mean of the last two dimensions before it, in standard errors
+NOISE = 1.4  # mean of those beyond it, and half of what the first of them may be
 LEAK = 0.1  # or this share of what is before it: strong dimensions leak into the next
 UNRELATED = 0.05  # correlation of views below which they have nothing in common
 
@@ -78,9 +83,11 @@ def shared_dimensions(
     for _ in range(N_SPLITS):
         halves = deal_halves([f.width for f in features], rng)
         sides = [_columns(scaled, halves, h) for h in (0, 1)]
-        for train, test in _document_halves(len(present), rng):
-            values = _test_values(sides, present, excess, train, test, n_dims, rng)
-            found.append(_in_errors(values))
+        values = [
+            _test_values(sides, present, excess, train, test, n_dims, rng)
+            for train, test in _document_folds(len(present), N_FOLDS, rng)
+        ]
+        found.append(_in_errors(np.vstack(values)))
     shortest = min(map(len, found))
     return SharedDimensions(np.mean([f[:shortest] for f in found], axis=0))
 
@@ -119,7 +126,7 @@ def _shared_by_pair(
     halves = deal_halves([f.width for f in features], rng)
     sides = [_columns([f.linear for f in features], halves, h) for h in (0, 1)]
     total, variance = np.zeros((n_views, n_views)), np.zeros((n_views, n_views))
-    for train, test in _document_halves(n_docs, rng):
+    for train, test in _document_folds(n_docs, 2, rng):
         for u in range(n_views):
             for v in range(n_views):
                 present = (features[u].present & features[v].present)[:, None]
@@ -136,10 +143,12 @@ def _columns(parts: Sequence[Matrix], halves: Sequence[np.ndarray], which: int) 
     return [part[:, np.flatnonzero(h == which)] for part, h in zip(parts, halves, strict=True)]
 
 
-def _document_halves(n_docs: int, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
-    order = rng.permutation(n_docs)
-    first, second = np.sort(order[: n_docs // 2]), np.sort(order[n_docs // 2 :])
-    return [(first, second), (second, first)]
+def _document_folds(
+    n_docs: int, n_folds: int, rng: np.random.Generator
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return all documents but those of a fold, and those of the fold, for each fold in turn."""
+    folds = np.array_split(rng.permutation(n_docs), n_folds)
+    return [(np.setdiff1d(np.arange(n_docs), fold), np.sort(fold)) for fold in folds]
 
 
 def _scale(view: ViewFeatures) -> float:

@@ -5,6 +5,9 @@ start of its own, and scored on the third: half of a document's tokens give its 
 half is predicted (`BaseViewsModel.perplexity`). So each number of topics has three fits, to other
 documents and from other starts. Their topics are matched one to one (Hungarian method), and
 the mean similarity of those matched, the Bhattacharyya coefficient of p(w|z), is the stability.
+
+The weights of the views are learned once, on the documents of all folds: fits with weights of
+their own could not be compared, and would take twice as long.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from coview.em.starts import kmeans_labels
+from coview.ensemble.reliability import ViewReliability, view_reliability
 from coview.views.container import Views
 
 N_FOLDS = 3
@@ -49,15 +53,19 @@ class Folds:
     views: Views
     points: np.ndarray
     fold: np.ndarray
+    view_weights: ViewReliability | str
     seed: int
 
     @classmethod
-    def deal(cls, views: Views, points: np.ndarray, seed: int) -> Folds:
-        """Deal a sample of the documents."""
+    def deal(cls, views: Views, points: np.ndarray, n_topics: int, seed: int) -> Folds:
+        """Deal a sample of the documents; there are about `n_topics` topics."""
         rng = np.random.default_rng(seed)
         rows = np.sort(rng.permutation(views.n_docs)[:MAX_DOCS])
         fold = rng.permutation(np.arange(len(rows)) % N_FOLDS)
-        return cls(views[rows], points[rows], fold, seed)
+        sample = views[rows]
+        several = sample.n_views > 1
+        weights = view_reliability(sample, n_topics, random_state=seed) if several else "balanced"
+        return cls(sample, points[rows], fold, weights, seed)
 
     def possible(self, n_topics: int) -> bool:
         """Return whether there are documents enough for fits with so many topics."""
@@ -80,7 +88,13 @@ class Folds:
         rng = np.random.default_rng([self.seed, n_topics, left_out])
         start = kmeans_labels(self.points[train], n_topics, rng)
         model = LinkPLSA(
-            n_topics, init=start, max_iter=MAX_ITER, tol=TOL, random_state=0, n_jobs=n_jobs
+            n_topics,
+            init=start,
+            view_weights=self.view_weights,
+            max_iter=MAX_ITER,
+            tol=TOL,
+            random_state=0,
+            n_jobs=n_jobs,
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # short fits to part of the data are meant here

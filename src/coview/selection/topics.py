@@ -272,7 +272,7 @@ class _Measurements:
             first = self._suggest(topics, curves, dimensions)
             wanted = {first.topics, first.plausible[0], first.plausible[-1]}
             grid = fit_grid(topics.tolist(), sorted(wanted))
-            curves |= _fit_curves(topics, self._fits(grid, n_splits, advance))
+            curves |= _fit_curves(topics, self._fits(grid, first.topics, n_splits, advance))
         final = self._suggest(topics, curves, dimensions)
         return TopicSelection(
             topics=topics,
@@ -331,8 +331,10 @@ class _Measurements:
     ) -> dict[int, Agreement]:
         return feature_halves(self.features, self.weights, topics, self.n_dims, rng)
 
-    def _fits(self, grid: Sequence[int], done: int, advance: Advance) -> dict[int, FoldFits]:
-        folds = Folds.deal(self.views, self.points, self.seed)
+    def _fits(
+        self, grid: Sequence[int], usual: int, done: int, advance: Advance
+    ) -> dict[int, FoldFits]:
+        folds = Folds.deal(self.views, self.points, usual, self.seed)
         found = {}
         for i, k in enumerate(grid):
             if folds.possible(k):
