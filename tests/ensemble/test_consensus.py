@@ -14,9 +14,9 @@ from coview.ensemble.consensus import (
     _joined,
     half_clusterings,
     make_ensemble,
-    shared_information,
 )
 from coview.ensemble.features import view_features
+from coview.ensemble.information import shared_information
 from coview.ensemble.reliability import ViewReliability, deal
 from tests.ensemble.planted import N_CLUSTERS, N_DOCS, sparse_views
 from tests.reference import ensemble as naive

@@ -48,17 +48,31 @@ def test_a_cliff_outweighs_the_agreement():
     assert "3 clusters" in found.reason
 
 
-def test_dimensions_may_be_too_weak_to_be_seen():
-    found = decide(features=peak(7, noise=0.01), cliff=5)
-    assert (found.topics, found.votes["dimensions"]) == (7, 5)
-    assert "agree most on 7 clusters" in found.reason
+def many(best, others=0.5):
+    """Curves at 2 to 40 topics that agree most on one number."""
+    topics = np.arange(2, 41)
+    values = np.full((3, 39), others) + 0.01 * np.random.default_rng(0).normal(size=(3, 39))
+    values[:, topics == best] = 0.9
+    nothing = Curve(np.full((1, 39), np.nan))
+    curves = dict.fromkeys(("bits", "perplexity", "stability"), nothing)
+    return topics, {**curves, "features": Curve(values), "documents": Curve(values)}
+
+
+@pytest.mark.parametrize(
+    ("best", "cliff", "chosen"),
+    [
+        (20, 18, 20),  # two of nineteen dimensions are too weak to be seen
+        (20, 22, 22),  # there are not too many
+        (20, 12, 12),  # nor so few
+    ],
+)
+def test_a_cliff_may_miss_a_tenth_of_the_topics(best, cliff, chosen):
+    found = suggest(*many(best), cliff)
+    assert (found.topics, found.votes["dimensions"]) == (chosen, cliff)
 
 
 def test_where_halves_agree_no_better_on_more_the_cliff_counts():
-    values = np.full((3, 8), 0.5)
-    values[:, 5], values[:, 3] = [0.8, 0.6, 0.7], [0.6, 0.7, 0.75]
-    assert decide(features=Curve(values)).topics == 7
-    assert decide(features=Curve(values), cliff=5).topics == 5
+    assert suggest(*many(20, others=0.9), 18).topics == 18
 
 
 def test_of_numbers_that_agree_equally_the_one_that_tells_most_is_suggested():

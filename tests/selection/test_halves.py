@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from experiments.defaults.planted import clouds
+from scipy.cluster.hierarchy import cut_tree, linkage
 from sklearn.metrics import adjusted_mutual_info_score
 
 from coview.selection.features import view_features
-from coview.selection.halves import agreement, cluster_path, document_halves, feature_halves
+from coview.selection.halves import agreement, cluster_path, cut, document_halves, feature_halves
 
 
 def test_agreement_is_adjusted_mutual_information():
@@ -33,6 +34,12 @@ def test_clusters_are_found_at_every_number():
     path = cluster_path(points, [2, 4], np.random.default_rng(0))
     assert len(np.unique(path[2])) == 2
     assert agreement(path[4], np.repeat(np.arange(4), 10)).adjusted == pytest.approx(1)
+
+
+def test_a_tree_is_cut_as_scipy_cuts_it(rng):
+    tree = linkage(rng.normal(size=(50, 3)), "ward")
+    expected = cut_tree(tree, n_clusters=range(1, 50))
+    np.testing.assert_array_equal(np.column_stack([cut(tree, k) for k in range(1, 50)]), expected)
 
 
 def test_halves_agree_most_on_the_planted_number():

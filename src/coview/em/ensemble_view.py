@@ -15,8 +15,9 @@ from coview.em.prepared import ENSEMBLE_VIEW, Prepared
 from coview.em.problem import Problem
 from coview.em.starts import SEVERAL, label_start, start_names
 from coview.em.trace import Trace
-from coview.ensemble.consensus import Ensemble, make_ensemble, shared_information
+from coview.ensemble.consensus import Ensemble, make_ensemble
 from coview.ensemble.features import view_features
+from coview.ensemble.information import shared_information
 from coview.ensemble.reliability import ViewReliability, deal, documents_with_counts
 from coview.ensemble.stability import WHAT_TO_TRY, are_like_chance, stability
 from coview.params import check_factor

@@ -27,6 +27,7 @@ from coview.ensemble.features import (
     view_features,
     view_means,
 )
+from coview.ensemble.information import shared_information
 from coview.ensemble.kmeans import kmeans
 from coview.ensemble.reliability import (
     SPLITS,
@@ -99,34 +100,6 @@ class HalfClusterings:
     ) -> np.ndarray:
         """Return the clusters on which the families agree by one half of the features."""
         return consensus(self.labels[:, split, half], self._say, n_clusters, rng)
-
-
-def shared_information(one: np.ndarray, other: np.ndarray) -> float:
-    """Return what one clustering tells of another, as a share of what the finest could tell.
-
-    It is the mutual information beyond chance, divided by the entropy of clusters of equal size.
-    Adjusted mutual information is divided by the entropies of the two instead, so that a split into
-    one large cluster and a few small ones counts for as much as one that tells more.
-
-    >>> halves = np.array([0, 0, 0, 1, 1, 1])
-    >>> round(shared_information(halves, 1 - halves), 6)
-    1.0
-    """
-    from sklearn.metrics.cluster import (
-        contingency_matrix,
-        expected_mutual_information,
-        mutual_info_score,
-    )
-
-    table = contingency_matrix(one, other, sparse=True)
-    n_clusters = max(table.shape)
-    if n_clusters < 2:
-        return 0.0
-    found = mutual_info_score(None, None, contingency=table)
-    by_chance = expected_mutual_information(table, len(one))
-    finest = np.log(n_clusters)
-    # as chance could tell all where clusters are documents
-    return float((found - by_chance) / (finest - by_chance)) if finest > by_chance else 0.0
 
 
 @dataclass(frozen=True)

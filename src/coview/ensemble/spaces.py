@@ -107,8 +107,9 @@ def symmetric_normalization(graph: sp.csr_array) -> sp.csr_array:
     """Return D^-1/2 G D^-1/2; documents without an edge have rows of zeros."""
     degree = np.asarray(graph.sum(axis=1, dtype=np.float64)).ravel()
     root = np.divide(1, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
-    scale = sp.diags_array(root)
-    return sp.csr_array(scale @ graph @ scale)
+    rows = np.repeat(root, np.diff(graph.indptr))
+    values = rows * graph.data * root[graph.indices]
+    return sp.csr_array((values, graph.indices, graph.indptr), shape=graph.shape)
 
 
 # -- families --------------------------------------------------------------------------------------

@@ -5,8 +5,9 @@ by features and that by documents: clusters have to replicate both ways. Of seve
 standard error of the largest agreement it is the one whose clusters tell most, as a share of what
 so many could tell: one small cluster and the rest may agree as well as all clusters, but tell
 little. The other is a cliff at which the dimensions that halves of the features share end
-(`selection.dimensions`). There are no fewer topics than that; there are more only if the halves
-agree better on more. Perplexity and stability take part in how sure it is.
+(`selection.dimensions`), which decides, but for a tenth: a few dimensions may be too weak to be
+seen, and there are more topics if the halves agree better on more. Perplexity and stability take
+part in how sure it is.
 
 A curve *decides* for a number if all others further away than one topic (or a tenth) are more than
 a standard error of the difference worse, over the same splits.
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 HARDLY = 0.1  # agreement of halves below which there are no clusters to speak of
+MISSED = 0.1  # share of the topics that a cliff may miss
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,10 @@ def suggest(
     if cliff is not None and topics[0] <= cliff <= topics[-1]:
         votes = {"dimensions": cliff, **votes}
         chosen = int(topics[np.abs(topics - cliff).argmin()])
-    if "dimensions" not in votes or (best > chosen and chosen not in plausible):
-        chosen, cliff = best, None  # some dimensions are too weak to be seen
+    # a few of many dimensions may be too weak to be seen
+    few_more = 0 < best - chosen <= MISSED * best and chosen not in plausible
+    if "dimensions" not in votes or few_more:
+        chosen, cliff = best, None
     level = _mean_agreement(halves)[np.searchsorted(topics, best)]
     confidence = _confidence(chosen, best, plausible, votes, cliff)
     if not level >= HARDLY or (cliff is None and _at_the_end(topics, chosen)):
