@@ -36,7 +36,8 @@ def unit_rows(rows: Rows) -> Rows:
     if sp.issparse(rows):
         length = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
         scale = np.divide(1, length, out=np.zeros_like(length), where=length > 0)
-        return sp.csr_array(sp.diags_array(scale) @ rows)
+        values = np.repeat(scale, np.diff(rows.indptr)) * rows.data
+        return sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
 

@@ -26,6 +26,7 @@ from coview.ensemble.neighbors import nearest_by_views, nearest_points
 VIEW_NEIGHBORS = 15  # in each view
 FUSED_NEIGHBORS = (10, 20)  # in the fused space
 FEWEST_NEIGHBORS = 3
+FEW_DOCUMENTS = 500  # a table of all their pairs is small
 SELF_WEIGHT = 0.15  # of a document itself where it is smoothed over its neighbors
 SMOOTHINGS = (2, 4)
 DIFFUSION_TIMES = (4, 8)
@@ -52,10 +53,22 @@ def graph_of(
     """
     among = docs if among is None else among
     ends = np.repeat(docs, near.shape[1]), among[near.ravel()]
+    if n_docs <= FEW_DOCUMENTS:
+        return _small_graph(*ends, n_docs)
     graph = sp.csr_array((np.ones(near.size, np.float32), ends), shape=(n_docs, n_docs))
     graph = sp.csr_array(graph + graph.T)
     graph.data[:] = 1
     return graph
+
+
+def _small_graph(ends: np.ndarray, others: np.ndarray, n_docs: int) -> sp.csr_array:
+    """Return the same graph by a table of all pairs: most of a sum of small graphs is overhead."""
+    linked = np.zeros((n_docs, n_docs), bool)
+    linked[ends, others] = linked[others, ends] = True
+    indptr = np.append(0, np.cumsum(np.count_nonzero(linked, axis=1)))
+    indices = np.nonzero(linked)[1].astype(np.int32)
+    values = np.ones(len(indices), np.float32)
+    return sp.csr_array((values, indices, indptr.astype(np.int32)), shape=linked.shape)
 
 
 def neighbor_graph(
