@@ -7,7 +7,7 @@ come next. The hint changes no result: a row that is not there in time is waited
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -36,3 +36,9 @@ def prefetch_row(typingctx: Any, array: Any, row: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, row), code
+
+
+if config.DISABLE_JIT:  # there is nothing to tell the processor then
+
+    def prefetch_row(array: Any, row: Any) -> None:
+        """Do nothing."""
