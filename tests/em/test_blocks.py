@@ -42,7 +42,9 @@ def test_rows_and_columns_hold_the_same_entries(rng, index_type):
         dense = X[block.docs].toarray()
         again = np.zeros_like(dense)
         counts = np.diff(cols.colptr.astype(int))
-        again[cols.rows, np.repeat(cols.terms, counts)] = rows.data[cols.position]
+        by_column = np.empty_like(rows.data)
+        by_column[cols.place] = rows.data
+        again[cols.rows, np.repeat(cols.terms, counts)] = by_column
         np.testing.assert_array_equal(again, dense)
         assert (counts > 0).all()
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from coview.em.prepared import make_blocks
 from coview.kernels.simplex import normalize_rows, normalize_topics
-from coview.kernels.sweep import log_likelihood, sweep_columns, sweep_rows
+from coview.kernels.sweep import log_likelihood, reorder, sweep_columns, sweep_rows
 
 both = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
@@ -55,9 +55,11 @@ def test_the_column_pass_is_the_gradient(rng, dtype, n_docs):
     rows = np.arange(n_docs, dtype=np.uint64)
     ratio, _, _ = rows_pass(block, rows, theta, by_term)
     c = block.columns[0]
+    by_column = np.empty_like(ratio)
+    reorder(ratio, c.place, by_column)
     full = np.zeros((48, theta.shape[1]))
     for first, last in [(0, 20), (20, len(c.terms))]:
-        sweep_columns(first, last, c.terms, c.colptr, c.rows, c.position, ratio, theta, full)
+        sweep_columns(first, last, c.terms, c.colptr, c.rows, by_column, theta, full)
     r = sp.csr_array((ratio.astype(float), X.indices, X.indptr), shape=X.shape)
     np.testing.assert_allclose(full, r.T @ theta.astype(float), rtol=2e-6)
     assert (full[::5] == 0).all()

@@ -330,12 +330,12 @@ class Rows:
 
 @dataclass(frozen=True)
 class Columns:
-    """The non-empty columns of the same rows, as places in their CSR order."""
+    """The non-empty columns of the same rows, and where each entry stands in their order."""
 
     terms: np.ndarray  # (columns,) uint32: which terms these are
     colptr: np.ndarray  # (columns + 1,) uint64
     rows: np.ndarray  # (nnz,) uint16: document within the block
-    position: np.ndarray  # (nnz,) uint32: place of the entry in `Rows.data`
+    place: np.ndarray  # (nnz,) uint32: of each entry of `Rows.data` in the order of columns
 
 
 @dataclass(frozen=True)
@@ -410,9 +410,11 @@ def _rows(matrix: sp.csr_array, start: int, stop: int) -> Rows:
 def _columns(rows: Rows, n_terms: int) -> Columns:
     """Sort a block's entries by column; the place of each in row order stands for its value."""
     nnz, signed = len(rows.data), f"i{rows.indices.itemsize}"
-    place = np.arange(nnz, dtype=np.uint32)
-    csr = (place, rows.indices.view(signed), rows.indptr.astype(signed))
+    numbers = np.arange(nnz, dtype=np.uint32)
+    csr = (numbers, rows.indices.view(signed), rows.indptr.astype(signed))
     by_column = sp.csr_array(csr, shape=(len(rows.indptr) - 1, n_terms)).tocsc()
     terms = np.flatnonzero(np.diff(by_column.indptr)).astype(np.uint32)
     colptr = np.append(by_column.indptr[terms], nnz).astype(np.uint64)
-    return Columns(terms, colptr, by_column.indices.astype(np.uint16), by_column.data)
+    place = np.empty(nnz, np.uint32)
+    place[by_column.data] = numbers
+    return Columns(terms, colptr, by_column.indices.astype(np.uint16), place)

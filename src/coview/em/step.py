@@ -129,7 +129,10 @@ def _refreshed(problem: Problem) -> Problem:
 
 
 def _room_for_ratios(problem: Problem) -> tuple[np.ndarray, ...]:
-    """Allocate an array for the ratios of each view, from round one to round two."""
+    """Allocate an array for the ratios of each view, from round one to round two.
+
+    Within a block they stand in the order of columns, in which round two reads them.
+    """
     last = problem.blocks[-1].rows
     return tuple(np.empty(part.place.stop, part.data.dtype) for part in last)
 
@@ -141,7 +144,7 @@ def sweep_block(
 
     Where the penalty couples documents, new_thetas receives their counts instead.
     """
-    from coview.kernels.sweep import log_likelihood
+    from coview.kernels.sweep import log_likelihood, reorder
 
     thetas = tuple(t[block.docs] for t in problem.thetas)
     into = problem.thetas if new_thetas is None else new_thetas
@@ -152,9 +155,11 @@ def sweep_block(
     every = np.arange(block.stop - block.start, dtype=np.uint64)
     for v, slot in enumerate(problem.slots):
         part = block.rows[v]
-        ratio = np.empty_like(part.data) if ratios is None else ratios[v][part.place]
+        ratio = np.empty_like(part.data)
         n_floored += sweep_view(problem, part, v, every, thetas[slot], ratio, counts[slot])
         log_likelihoods[v] = problem.weights[v] * log_likelihood(part.data, ratio)
+        if ratios is not None and block.columns is not None:
+            reorder(ratio, block.columns[v].place, ratios[v][part.place])
     old = tuple(t[block.docs] for t in problem.mixtures)
     pinned = None if problem.pinned is None else problem.pinned[block.docs]
     short = tuple(c[:, : problem.n_topics] for c in counts)
@@ -255,7 +260,6 @@ def _add_gradient(
             c.terms,
             c.colptr,
             c.rows,
-            c.position,
             ratios[v][block.rows[v].place],
             theta[block.docs],
             grads[v],

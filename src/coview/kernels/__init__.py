@@ -14,7 +14,8 @@ class _Compilation(event.Listener):
     """Announces that a kernel of coview is compiled, which happens once for each computer."""
 
     def on_start(self, event: Any) -> None:
-        if event.data["dispatcher"].py_func.__module__.startswith("coview."):
+        module = event.data["dispatcher"].py_func.__module__  # None of code made by `exec`
+        if module is not None and module.startswith("coview."):
             announce()
 
     def on_end(self, event: Any) -> None:

@@ -10,12 +10,16 @@ Layout: topics are the last axis everywhere, padded with zeros (`em.simplex.padd
 kept term by term (terms, topics), so that one non-zero reads one contiguous run.
 
 What makes it fast: indices are unsigned (a signed index costs a wrap-around test at each access),
-several non-zeros are in flight at a time (the rows of p(w|z) come from the outer caches), and only
-reassociation and contraction are allowed to the compiler, so NaN and infinity keep their meaning.
+several non-zeros are in flight at a time and the rows of p(w|z) after them are asked for (they come
+from the outer caches), ratios are brought into the order of columns once, so that the second pass
+reads them in sequence, and only reassociation and contraction are allowed to the compiler, so NaN
+and infinity keep their meaning.
 """
 
 import numpy as np
 from numba import njit
+
+from coview.kernels.prefetch import prefetch_row
 
 _OPTIONS = {
     "nogil": True,
@@ -28,6 +32,7 @@ _u = np.uint64
 # A column's sum goes over to double precision after this many terms of single precision.
 _RUN = 256
 _CHUNK = 256
+_AHEAD = 8  # non-zeros between a row of p(w|z) that is asked for and the one that is read
 
 
 @njit(**_OPTIONS)
@@ -49,6 +54,9 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio
         end = _u(indptr[rows[i] + _u(1)])
         while j + _u(4) <= end:  # four non-zeros at a time
             j1, j2, j3 = j + _u(1), j + _u(2), j + _u(3)
+            if j + _u(_AHEAD + 4) <= end:
+                for ahead in range(_u(_AHEAD), _u(_AHEAD + 4)):
+                    prefetch_row(by_term, indices[j + ahead])
             a, b = by_term[indices[j]], by_term[indices[j1]]
             c, d = by_term[indices[j2]], by_term[indices[j3]]
             pa, pb, pc, pd = zero, zero, zero, zero  # p(w|d) of the four
@@ -85,10 +93,10 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio
 
 
 @njit(**_OPTIONS)
-def sweep_columns(first, last, terms, colptr, rows, position, ratio, theta, total):
+def sweep_columns(first, last, terms, colptr, rows, ratio, theta, total):
     """Add theta.T @ ratio of columns first to last of the block to total[terms] (terms, topics).
 
-    rows (nnz,) is the document within the block, position (nnz,) the place of its ratio.
+    rows (nnz,) is the document within the block, ratio (nnz,) in the order of columns.
     """
     n_topics = _u(theta.shape[1])
     acc = np.empty(n_topics, theta.dtype)
@@ -105,10 +113,10 @@ def sweep_columns(first, last, terms, colptr, rows, position, ratio, theta, tota
                 j5, j6, j7 = j + _u(5), j + _u(6), j + _u(7)
                 a, b, c, d = theta[rows[j]], theta[rows[j1]], theta[rows[j2]], theta[rows[j3]]
                 e, f, g, h = theta[rows[j4]], theta[rows[j5]], theta[rows[j6]], theta[rows[j7]]
-                ra, rb = ratio[position[j]], ratio[position[j1]]
-                rc, rd = ratio[position[j2]], ratio[position[j3]]
-                re, rf = ratio[position[j4]], ratio[position[j5]]
-                rg, rh = ratio[position[j6]], ratio[position[j7]]
+                ra, rb = ratio[j], ratio[j1]
+                rc, rd = ratio[j2], ratio[j3]
+                re, rf = ratio[j4], ratio[j5]
+                rg, rh = ratio[j6], ratio[j7]
                 for k in range(n_topics):
                     acc[k] += ((ra * a[k] + rb * b[k]) + (rc * c[k] + rd * d[k])) + (
                         (re * e[k] + rf * f[k]) + (rg * g[k] + rh * h[k])
@@ -116,7 +124,7 @@ def sweep_columns(first, last, terms, colptr, rows, position, ratio, theta, tota
                 j += _u(8)
             while j < end:
                 a = theta[rows[j]]
-                ra = ratio[position[j]]
+                ra = ratio[j]
                 for k in range(n_topics):
                     acc[k] += ra * a[k]
                 j += _u(1)
@@ -125,6 +133,13 @@ def sweep_columns(first, last, terms, colptr, rows, position, ratio, theta, tota
         into = total[terms[col]]
         for k in range(n_topics):
             into[k] += wide[k]
+
+
+@njit(**_OPTIONS)
+def reorder(values, place, out):
+    """Put values (nnz,) to their places, those in the order of columns."""
+    for j in range(_u(values.shape[0])):
+        out[place[j]] = values[j]
 
 
 @njit(**_OPTIONS)
