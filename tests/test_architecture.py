@@ -98,6 +98,10 @@ ALLOWED = {
         *("compare.aggregate", "display", "em", "ensemble", "extras", "models", "new_documents"),
         *("params", "plot", "progress", "views", "wording"),
     },
+    "serving": {
+        *("__version__", "em.scaling", "escaping", "extras", "models", "params", "report"),
+        *("reading.image_files", "retrieval", "views", "wording"),
+    },
     "demo": {"datasets", "escaping", "metrics", "models", "report", "views"},
     "cli": EVERYTHING,
     "__main__": {"cli"},

@@ -9,6 +9,7 @@ PURPOSES = {
     "scverse": "multi-omics files (.h5mu)",
     "graph": "approximate neighbor graphs",
     "plot": "plots",
+    "serve": "services",
 }
 
 

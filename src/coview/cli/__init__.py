@@ -21,6 +21,7 @@ from coview.cli.inspect import convert, info, topics
 from coview.cli.options import ARGUMENTS, UsageError
 from coview.cli.output import note
 from coview.cli.search import search
+from coview.cli.serve import serve
 from coview.cli.suggest import suggest
 from coview.compiling import tell_when_compiling
 from coview.wording import words_for_options
@@ -42,7 +43,7 @@ app = typer.Typer(
 )
 for command in (
     *(fit, topics, predict, transform, search, suggest),
-    *(evaluate, compare, info, convert, demo),
+    *(evaluate, compare, info, convert, demo, serve),
 ):
     app.command()(command)
 app.add_typer(data_app, name="data")

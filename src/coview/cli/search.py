@@ -166,7 +166,11 @@ def _read_training(model: Any, show: Path | None, id: str | None) -> Views | Non
         return None
     from coview.cli.apply import all_documents
 
-    views, _ = all_documents(DataSource(show, id=id), model)
+    return in_training_order(model, all_documents(DataSource(show, id=id), model)[0])
+
+
+def in_training_order(model: Any, views: Views) -> Views:
+    """Return documents in the order of the fit, by their ids; as they are if they are others."""
     if model.doc_ids_ is None or views.ids is None:
         return views
     row_of = {name: row for row, name in enumerate(views.ids)}
