@@ -107,7 +107,7 @@ def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def _with_ids(found: list[dict[str, Any]], body: schemas.DocumentsRequest) -> dict[str, Any]:
-    ids = body.ids or [None] * len(found)
+    ids: list[Any] = [None] * len(found) if body.ids is None else body.ids
     return {"documents": [{"id": i, **row} for i, row in zip(ids, found, strict=True)]}
 
 

@@ -55,7 +55,7 @@ class ServedModel:
         self.fitted = model
         self.model = topic_model(model)
         self.model.n_jobs = 1
-        self._documents = dict(documents or {})
+        self._documents: dict[str, Any] = dict(documents or {})
         self._reader = DocumentReader(self.model)
         self._names = topic_names(model)
         self._classes = getattr(model, "classes_", None)
@@ -177,13 +177,8 @@ class ServedModel:
         return self._given is None and "views" not in self._documents
 
     def _index(self, in_view: str | None) -> SearchIndex:
-        if in_view is not None and in_view not in self.model.view_names_:
-            raise RequestError(
-                422,
-                "bad_view",
-                f"in_view: there is no view {quoted(in_view)}. Known are "
-                f"{listing(self.model.view_names_, 20)}.",
-            )
+        if in_view is not None:
+            self._check_view(in_view)
         if self._given is not None and in_view is None:
             in_view = self._given.in_view
         if in_view not in self._indexes:
@@ -200,27 +195,35 @@ class ServedModel:
         self, documents: Sequence[Document], in_view: str, top: int, deadline: Deadline
     ) -> list[dict[str, Any]]:
         """Return the terms of one view that the other views of each document speak for."""
-        if not hasattr(self.model, "predict_terms"):
+        if not hasattr(self.fitted, "predict_terms"):
             raise RequestError(501, "not_there", "This version of coview predicts no terms.")
-        if in_view not in self.model.view_names_:
-            raise RequestError(
-                422,
-                "bad_view",
-                f"in_view: there is no view {quoted(in_view)}. Known are "
-                f"{listing(self.model.view_names_, 20)}.",
-            )
+        self._check_view(in_view)
         found: list[dict[str, Any]] = []
         for views in self._read(documents, deadline):
             known = known_counts(self.model, views) > 0
-            terms = self.model.predict_terms(views, in_view=in_view, top=top)
-            found += [
-                {
-                    "terms": [{"term": str(t), "probability": float(p)} for t, p in pairs],
-                    "known": bool(told),
-                }
-                for pairs, told in zip(terms, known, strict=True)
-            ]
+            terms = iter(self._predicted(views[np.flatnonzero(known)], in_view, top))
+            found += [{"terms": next(terms) if told else [], "known": bool(told)} for told in known]
         return found
+
+    def _predicted(self, views: Views, in_view: str, top: int) -> list[list[dict[str, Any]]]:
+        """Return the terms of each document; all of them have some that the model knows."""
+        if not len(views):
+            return []
+        found = self.fitted.predict_terms(views, in_view=in_view, top=top)
+        rows = found if isinstance(found, list) else [found]  # of one document it gives one
+        return [
+            [{"term": term, "probability": round(share, DIGITS)} for term, share in row]
+            for row in rows
+        ]
+
+    def _check_view(self, name: str) -> None:
+        if name not in self.model.view_names_:
+            raise RequestError(
+                422,
+                "bad_view",
+                f"in_view: there is no view {quoted(name)}. Known are "
+                f"{listing(self.model.view_names_, 20)}.",
+            )
 
     def topics(self, n_terms: int) -> list[dict[str, Any]]:
         """Return the topics, the largest first."""

@@ -39,7 +39,7 @@ class BoundedProtocol(H11Protocol):
         if self.conn.their_state is h11.IDLE:
             self._await_headers()
         else:
-            self._headers_timer = _stop(self._headers_timer)
+            self._forget_headers()
 
     def _await_headers(self) -> None:
         if self._headers_timer is None:
@@ -54,7 +54,7 @@ class BoundedProtocol(H11Protocol):
     def resume_writing(self) -> None:
         """Go on: the client takes its answer."""
         super().resume_writing()
-        self._write_timer = _stop(self._write_timer)
+        self._forget_writing()
 
     def on_response_complete(self) -> None:
         """Look later whether the client has taken the end of the answer."""
@@ -72,11 +72,16 @@ class BoundedProtocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
-        self._headers_timer = _stop(self._headers_timer)
-        self._write_timer = _stop(self._write_timer)
+        self._forget_headers()
+        self._forget_writing()
         super().connection_lost(exc)
 
+    def _forget_headers(self) -> None:
+        if self._headers_timer is not None:
+            self._headers_timer.cancel()
+            self._headers_timer = None
 
-def _stop(timer: asyncio.TimerHandle | None) -> None:
-    if timer is not None:
-        timer.cancel()
+    def _forget_writing(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None

@@ -175,7 +175,7 @@ class SearchAnswer(BaseModel):
     hits: list[FoundDocument]
 
 
-class PredictedTerm(BaseModel):
+class ScoredTerm(BaseModel):
     """A term of the other view, and how likely it is."""
 
     term: str
@@ -186,7 +186,7 @@ class Annotation(BaseModel):
     """The terms that one document would have in the other view."""
 
     id: str | None
-    terms: list[PredictedTerm]
+    terms: list[ScoredTerm]
     known: bool
 
 
