@@ -12,6 +12,7 @@ from typing import TextIO
 import typer
 
 from coview import __version__
+from coview.cli.annotate import annotate
 from coview.cli.apply import evaluate, predict, transform
 from coview.cli.compare import compare
 from coview.cli.data import data_app
@@ -42,7 +43,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 for command in (
-    *(fit, topics, predict, transform, search, suggest),
+    *(fit, topics, predict, transform, search, annotate, suggest),
     *(evaluate, compare, info, convert, demo, serve),
 ):
     app.command()(command)

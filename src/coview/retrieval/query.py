@@ -74,7 +74,7 @@ class QueryBatch:
 
 def read_one(model: Any, query: Any) -> Views:
     """Read one document, raw or as counts, as views of the model with its columns."""
-    views = model.as_views(_as_views(model, query, one=True))
+    views = model.as_views(query_views(model, query, one=True))
     if len(views) != 1:
         raise ValueError(
             f"A query is one document; got {len(views):,}. Use query_many for several."
@@ -86,7 +86,7 @@ def read_one(model: Any, query: Any) -> Views:
 
 def read_many(model: Any, queries: Any) -> Views:
     """Read documents, raw or as counts, as views of the model with its columns."""
-    views = model.as_views(_as_views(model, queries, one=False))
+    views = model.as_views(query_views(model, queries, one=False))
     empty = np.flatnonzero(known_counts(model, views) == 0)
     if len(empty):
         raise ValueError(
@@ -130,7 +130,37 @@ def as_mixtures(queries: Any, n_topics: int, model: Any = None) -> np.ndarray | 
 # -- raw documents and matrices --------------------------------------------------------------------
 
 
-def _as_views(model: Any, query: Any, one: bool) -> Views:
+def is_one_document(model: Any, X: Any) -> bool:
+    """Tell one document, raw or as a row of counts, from several: lists of raw ones, matrices."""
+    if not isinstance(X, Mapping) or sp.issparse(X):  # a DOK is a dict as well
+        return isinstance(X, str) or _is_row(X)
+    given = [(name, value) for name, value in X.items() if value is not None]
+    return all(_is_one(model, name, value) for name, value in given)
+
+
+def _is_one(model: Any, name: str, value: Any) -> bool:
+    if isinstance(value, list | tuple) and any(isinstance(item, str) for item in value):
+        recipe = _recipe(model, name)
+        return recipe is not None and recipe.kind == "tokens"
+    if isinstance(value, list | tuple) or sp.issparse(value) or np.ndim(value) == 1:
+        return _is_row(value)
+    return _is_raw_one(model, name, value)
+
+
+def _is_row(value: Any) -> bool:
+    """Return whether this is one row of numbers."""
+    if sp.issparse(value):
+        return value.ndim == 1
+    if not isinstance(value, np.ndarray | list | tuple):
+        return False
+    try:
+        row = np.asarray(value)
+    except ValueError:  # lists of different lengths
+        return False
+    return row.ndim == 1 and row.dtype.kind in "biuf"
+
+
+def query_views(model: Any, query: Any, one: bool) -> Views:
     """Return a query (`one`) or queries as views, with whatever columns they have."""
     if isinstance(query, Views):
         return query
