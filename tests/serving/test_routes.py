@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from coview import Doc, LinkPLSA, SearchIndex, TopicClassifier, Views, top_terms
+from coview import Doc, LinkPLSA, PLSA, SearchIndex, TopicClassifier, Views, top_terms
 from coview.serving.engine import ServedModel
 from tests.serving.service import news, news_model, running
 
@@ -80,15 +80,15 @@ def test_topics(service):
 
 def test_annotate(service):
     found = service.post("/annotate", {"documents": [{"en": "rain"}], "in_view": "de", "top": 4})
-    if not hasattr(news_model(), "predict_terms"):
-        assert (found.status, found.code) == (501, "not_there")
-        return
     (row,) = found.json["documents"]
     assert len(row["terms"]) == 4
     assert row["known"]
     shares = [term["probability"] for term in row["terms"]]
     assert shares == sorted(shares, reverse=True)
-    assert {term["term"] for term in row["terms"]} <= set(news_model().feature_names_["de"])
+    expected = news_model().predict_terms({"en": "rain"}, in_view="de", top=4)
+    assert [term["term"] for term in row["terms"]] == expected.terms
+    nothing = service.post("/annotate", {"documents": [{"en": "qqqq"}], "in_view": "de"})
+    assert nothing.json["documents"] == [{"id": None, "terms": [], "known": False}]
 
 
 def test_a_classifier_gives_classes_by_name():
@@ -172,6 +172,7 @@ def test_wrong_searches_get_the_right_status(service, body, status):
 def test_other_methods_and_paths(service):
     wrong = service.get("/transform")
     assert (wrong.status, wrong.headers["allow"]) == (405, "POST")
+    assert service.post("/topics", b"", Content_Type="text/plain").status == 405
     assert service.get("/nowhere").status == 404
     assert service.post("/nowhere", {}).status == 404
 
@@ -186,8 +187,19 @@ def test_numbers_of_a_view_without_names():
         )
         rows = [row["mixture"] for row in found.json["documents"]]
         assert rows[0] == rows[1]
+        assert found.json["clipped"] == {}
         text = service.post("/transform", {"documents": [{"a": "a text"}]})
         assert "was not made from texts" in text.message
+
+
+@pytest.mark.filterwarnings("ignore::coview.DataWarning")
+def test_numbers_beyond_the_range_of_training_are_told():
+    views = Views({"b": np.array([[-1.5, 0.25], [2.5, 0.5], [0.5, 0.1]])})
+    served = ServedModel(PLSA(2, init="random", max_iter=5, tol=0.0, random_state=0).fit(views))
+    served.prepare()
+    with running(served) as service:
+        found = service.post("/predict", {"documents": [{"b": [-9.0, 0.3]}, {"b": [0.1, 99.0]}]})
+        assert found.json["clipped"] == {"b": 2}
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,13 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from coview import __version__
 from coview.serving import schemas
-from coview.serving.engine import ServedModel
+from coview.serving.description import describe
+from coview.serving.engine import Answers, ServedModel
 from coview.serving.errors import RequestError, error_body
 from coview.serving.guard import App, Guard, internal_error
 from coview.serving.metrics import CONTENT_TYPE, Metrics
@@ -98,7 +100,11 @@ def make_app(state: ServiceState) -> App:
     _add_probes(api, state)
     _add_errors(api)
     _add_description(api, state)
-    routes = frozenset(getattr(route, "path", "") for route in api.routes)
+    routes = {
+        route.path: frozenset(route.methods or ())
+        for route in api.routes
+        if isinstance(route, APIRoute)
+    }
     return Guard(api, state.settings, routes, state.metrics)
 
 
@@ -106,9 +112,10 @@ def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {s: {"model": schemas.ErrorAnswer, "description": MEANINGS[s]} for s in statuses}
 
 
-def _with_ids(found: list[dict[str, Any]], body: schemas.DocumentsRequest) -> dict[str, Any]:
-    ids: list[Any] = [None] * len(found) if body.ids is None else body.ids
-    return {"documents": [{"id": i, **row} for i, row in zip(ids, found, strict=True)]}
+def _with_ids(found: Answers, body: schemas.DocumentsRequest) -> dict[str, Any]:
+    ids: list[Any] = [None] * len(found.rows) if body.ids is None else body.ids
+    rows = [{"id": name, **row} for name, row in zip(ids, found.rows, strict=True)]
+    return {"documents": rows, "clipped": found.clipped}
 
 
 def _add_document_routes(api: FastAPI, state: ServiceState) -> None:
@@ -203,14 +210,7 @@ def _add_probes(api: FastAPI, state: ServiceState) -> None:
 
 
 def _add_description(api: FastAPI, state: ServiceState) -> None:
-    described = api.openapi()
-    if state.settings.token is not None:
-        scheme = {"token": {"type": "http", "scheme": "bearer"}}
-        described["components"]["securitySchemes"] = scheme
-        for path, methods in described["paths"].items():
-            if path not in ("/healthz", "/readyz"):
-                for method in methods.values():
-                    method["security"] = [{"token": []}]
+    described = describe(api.openapi(), state.served, state.settings.token is not None)
     text, page = json.dumps(described), docs_page(described)
 
     @api.get("/openapi.json", include_in_schema=False)

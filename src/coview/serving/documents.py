@@ -68,6 +68,7 @@ class DocumentReader:
     def __init__(self, model: Any) -> None:
         self._model = model
         self._recipes = {n: r for n, r in model.recipes_.items() if r is not None}
+        self.real_views = real_views(model.scaling_)
         self._widths = {name: topics.shape[1] for name, topics in model.components_.items()}
 
     def read(self, documents: Sequence[Mapping[str, Any]], first: int = 0) -> Views:
@@ -100,9 +101,10 @@ class DocumentReader:
     def _views(self, matrices: dict[str, Any], present: dict[str, np.ndarray]) -> Views:
         names = {n: self._model.feature_names_[n] for n in matrices}
         features = {n: f for n, f in names.items() if f is not None}
-        real = real_views(self._model.scaling_)
         try:
-            views = read_known(matrices, real, features=features or None, present=present)
+            views = read_known(
+                matrices, self.real_views, features=features or None, present=present
+            )
             return self._model.as_views(views)
         except ValueError as error:  # such as counts below zero
             raise _wrong(str(error)) from error
@@ -123,7 +125,7 @@ class DocumentReader:
                 known.add_counts(row, counts)
 
     def _check_signs(self, view: str, counts: Mapping[int, float], place: str) -> None:
-        if min(counts.values(), default=0) < 0 and view not in real_views(self._model.scaling_):
+        if min(counts.values(), default=0) < 0 and view not in self.real_views:
             raise _wrong(f"{place}: counts of view {quoted(view)} must not be below 0.")
 
     # -- which views ---------------------------------------------------------------------------

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from coview.em.scaling import count_clipped
 from coview.models import topic_model
 from coview.report import summarize_topics, topic_names
 from coview.retrieval import Doc, SearchIndex
@@ -22,6 +24,27 @@ CHUNK = 32  # documents that are worked on between two looks at the deadline
 DIGITS = 7  # of numbers in answers
 
 Document = Mapping[str, Any]
+
+
+@dataclass
+class Answers:
+    """What is said of each document of a request.
+
+    Attributes
+    ----------
+    rows : list of dict
+    clipped : dict of int
+        By view, how many numbers were beyond the range of training and were cut off.
+    """
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    clipped: dict[str, int] = field(default_factory=dict)
+
+    def add_clipped(self, clipped: Mapping[str, int]) -> None:
+        """Add what was cut off in some of the documents."""
+        for view, count in clipped.items():
+            if count:
+                self.clipped[view] = self.clipped.get(view, 0) + int(count)
 
 
 class ServedModel:
@@ -42,7 +65,7 @@ class ServedModel:
     >>> views = Views.from_texts({"en": ["ball goal", "moon star", "goal team"]}, max_df=1.0)
     >>> served = ServedModel(PLSA(2, random_state=0).fit(views))
     >>> found = served.transform([{"en": "goal"}], Deadline(60))
-    >>> len(found[0]["mixture"]), found[0]["known"]
+    >>> len(found.rows[0]["mixture"]), found.rows[0]["known"]
     (2, True)
     """
 
@@ -64,6 +87,11 @@ class ServedModel:
         if index is not None:
             index.n_jobs = 1
             self._indexes[index.in_view] = index
+
+    @property
+    def real_views(self) -> list[str]:
+        """The views that may have numbers below 0."""
+        return self._reader.real_views
 
     def prepare(self) -> None:
         """Make the indexes and compile what requests run, so that the first is not the slowest."""
@@ -88,29 +116,34 @@ class ServedModel:
 
     # -- routes --------------------------------------------------------------------------------
 
-    def transform(self, documents: Sequence[Document], deadline: Deadline) -> list[dict[str, Any]]:
+    def transform(self, documents: Sequence[Document], deadline: Deadline) -> Answers:
         """Return the mixture and the main topic of each document."""
-        return [
-            {
-                "mixture": _rounded(mixture),
-                "topic": int(mixture.argmax()) if known else None,
-                "name": self._names[int(mixture.argmax())] if known else None,
-                "known": known,
-            }
-            for mixture, _, known in self._folded_in(documents, deadline)
-        ]
+        found = Answers()
+        for mixture, _, known in self._folded_in(documents, deadline, found):
+            topic = int(mixture.argmax())
+            found.rows.append(
+                {
+                    "mixture": np.round(mixture, DIGITS).tolist(),
+                    "topic": topic if known else None,
+                    "name": self._names[topic] if known else None,
+                    "known": known,
+                }
+            )
+        return found
 
-    def predict(self, documents: Sequence[Document], deadline: Deadline) -> list[dict[str, Any]]:
+    def predict(self, documents: Sequence[Document], deadline: Deadline) -> Answers:
         """Return the topic, or the class of a classifier, of each document."""
-        return [
-            {
-                "label": self._label(label) if known else None,
-                "name": self._names[label] if known else None,
-                "probability": float(round(mixture[label], DIGITS)) if known else None,
-                "known": known,
-            }
-            for mixture, label, known in self._folded_in(documents, deadline)
-        ]
+        found = Answers()
+        for mixture, label, known in self._folded_in(documents, deadline, found):
+            found.rows.append(
+                {
+                    "label": self._label(label) if known else None,
+                    "name": self._names[label] if known else None,
+                    "probability": float(round(mixture[label], DIGITS)) if known else None,
+                    "known": known,
+                }
+            )
+        return found
 
     def _label(self, number: int) -> Any:
         if self._classes is None:
@@ -119,11 +152,12 @@ class ServedModel:
         return label.item() if isinstance(label, np.generic) else label
 
     def _folded_in(
-        self, documents: Sequence[Document], deadline: Deadline
+        self, documents: Sequence[Document], deadline: Deadline, answers: Answers
     ) -> Iterator[tuple[np.ndarray, int, bool]]:
         """Yield mixture, label and whether anything is known of each document."""
         for views in self._read(documents, deadline):
             found = self.fitted.fold_in(views)
+            answers.add_clipped(found.clipped)
             mixtures = found.doc_topic.astype(np.float64)
             known = ~found.empty
             yield from zip(mixtures, map(int, found.labels), map(bool, known), strict=True)
@@ -193,27 +227,25 @@ class ServedModel:
 
     def annotate(
         self, documents: Sequence[Document], in_view: str, top: int, deadline: Deadline
-    ) -> list[dict[str, Any]]:
+    ) -> Answers:
         """Return the terms of one view that the other views of each document speak for."""
         if not hasattr(self.fitted, "predict_terms"):
             raise RequestError(501, "not_there", "This version of coview predicts no terms.")
         self._check_view(in_view)
-        found: list[dict[str, Any]] = []
+        found = Answers()
         for views in self._read(documents, deadline):
             known = known_counts(self.model, views) > 0
-            terms = iter(self._predicted(views[np.flatnonzero(known)], in_view, top))
-            found += [{"terms": next(terms) if told else [], "known": bool(told)} for told in known]
+            terms = iter(self._predicted(views[known], in_view, top) if known.any() else ())
+            rows = [{"terms": next(terms) if told else [], "known": bool(told)} for told in known]
+            found.rows += rows
+            found.add_clipped(count_clipped(views, self.model.scaling_))
         return found
 
     def _predicted(self, views: Views, in_view: str, top: int) -> list[list[dict[str, Any]]]:
         """Return the terms of each document; all of them have some that the model knows."""
-        if not len(views):
-            return []
-        found = self.fitted.predict_terms(views, in_view=in_view, top=top)
-        rows = found if isinstance(found, list) else [found]  # of one document it gives one
         return [
             [{"term": term, "probability": round(share, DIGITS)} for term, share in row]
-            for row in rows
+            for row in self.fitted.predict_terms(views, in_view=in_view, top=top)
         ]
 
     def _check_view(self, name: str) -> None:
@@ -250,10 +282,6 @@ def finite(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: finite(item) for key, item in value.items()}
     return [finite(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _rounded(mixture: np.ndarray) -> list[float]:
-    return np.round(mixture, DIGITS).tolist()
 
 
 def _some_row(topics: np.ndarray) -> list[float]:

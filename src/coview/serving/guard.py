@@ -11,7 +11,7 @@ import logging
 import secrets
 import time
 import traceback
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,12 +26,12 @@ from coview.wording import printable
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+Routes = Mapping[str, frozenset[str]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 log = logging.getLogger("coview.serving")
 
 OPEN_ROUTES = ("/healthz", "/readyz")  # for probes, which know no token and must not be refused
-PUBLIC_ROUTES = (*OPEN_ROUTES, "/docs", "/openapi.json")  # they tell nothing about the model
 LINGER = 2.0  # seconds in which the rest of a refused body is thrown away
 SAFETY_HEADERS = {
     "Cache-Control": "no-store",
@@ -55,7 +55,7 @@ class RequestRecord:
     body_unread: bool = False
 
     @classmethod
-    def of(cls, scope: MutableMapping[str, Any], routes: frozenset[str]) -> RequestRecord:
+    def of(cls, scope: MutableMapping[str, Any], routes: Routes) -> RequestRecord:
         """Return the record of a request; a path that is no route is never kept."""
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         route = scope["path"] if scope["path"] in routes else "other"
@@ -76,13 +76,13 @@ class Guard:
     ----------
     app : ASGI app
     settings : ServiceSettings
-    routes : frozenset of str
-        The paths that there are.
+    routes : dict of frozenset of str
+        The methods of each path that there is.
     metrics : Metrics
     """
 
     def __init__(
-        self, app: App, settings: ServiceSettings, routes: frozenset[str], metrics: Metrics
+        self, app: App, settings: ServiceSettings, routes: Routes, metrics: Metrics
     ) -> None:
         self._app = app
         self._settings = settings
@@ -146,9 +146,7 @@ class Guard:
             )
         self._rate.take(record.client)  # before the token, so that it cannot be guessed quickly
         token = self._settings.token
-        if token is None or record.route in PUBLIC_ROUTES:
-            return
-        if not token_is_right(record.headers.get("authorization", ""), token):
+        if token is not None and not token_is_right(record.headers.get("authorization", ""), token):
             raise RequestError(
                 401,
                 "unauthorized",
@@ -161,7 +159,7 @@ class Guard:
     ) -> None:
         record = answer.record
         body = b""
-        if record.method == "POST" and record.route != "other":
+        if record.method == "POST" and "POST" in self._routes.get(record.route, ()):
             _check_json_type(record.headers.get("content-type", ""))
             body = await self._read_body(receive, record)
             parse_json(body)  # the framework would take NaN, and one of two equal keys

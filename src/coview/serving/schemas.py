@@ -11,24 +11,6 @@ from coview.serving.documents import is_picture
 MAX_COUNT = 1e9  # of a term, and the largest number of a row
 MAX_TOP = 1000
 
-_NUMBER = {"type": "number", "minimum": -MAX_COUNT, "maximum": MAX_COUNT}
-_VALUE_SCHEMA: dict[str, Any] = {
-    "title": "Value",
-    "description": "A text; terms with counts; a list of terms; a row of numbers; a picture.",
-    "anyOf": [
-        {"type": "string"},
-        {"type": "object", "additionalProperties": _NUMBER},
-        {"type": "array", "items": {"type": "string"}},
-        {"type": "array", "items": _NUMBER},
-        {
-            "type": "object",
-            "properties": {"base64": {"type": "string"}},
-            "required": ["base64"],
-            "additionalProperties": False,
-        },
-        {"type": "null"},
-    ],
-}
 _EXPECTED = (
     "expected a text, an object of terms with counts, a list of terms, a list of numbers "
     f"(from {-MAX_COUNT:g} to {MAX_COUNT:g}), or a picture as {{'base64': text}}"
@@ -62,7 +44,8 @@ def _no_lookalike(value: Any) -> Any:
     return value
 
 
-Value = Annotated[Any, BeforeValidator(_check_value), WithJsonSchema(_VALUE_SCHEMA)]
+# what each view takes is said by `coview.serving.description`
+Value = Annotated[Any, BeforeValidator(_check_value)]
 Document = Annotated[dict[str, Value], Field(min_length=1, description="Values by view.")]
 Documents = Annotated[list[Document], Field(min_length=1)]
 Ids = Annotated[list[str] | None, Field(description="Names of the documents, given back.")]
@@ -135,9 +118,16 @@ class Mixture(BaseModel):
     known: bool
 
 
+Clipped = Annotated[
+    dict[str, int],
+    Field(description="By view, how many numbers were beyond the range of training."),
+]
+
+
 class TransformAnswer(BaseModel):
     """A mixture for each document."""
 
+    clipped: Clipped
     documents: list[Mixture]
 
 
@@ -154,6 +144,7 @@ class Prediction(BaseModel):
 class PredictAnswer(BaseModel):
     """A prediction for each document."""
 
+    clipped: Clipped
     documents: list[Prediction]
 
 
@@ -193,6 +184,7 @@ class Annotation(BaseModel):
 class AnnotateAnswer(BaseModel):
     """An annotation of each document."""
 
+    clipped: Clipped
     documents: list[Annotation]
 
 
