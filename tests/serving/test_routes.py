@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from coview import Doc, LinkPLSA, PLSA, SearchIndex, TopicClassifier, Views, top_terms
+from coview import PLSA, Doc, LinkPLSA, SearchIndex, TopicClassifier, Views, top_terms
 from coview.serving.engine import ServedModel
 from tests.serving.service import news, news_model, running
 
@@ -53,13 +53,15 @@ def test_predict_says_where_nothing_is_known(service):
 
 def test_search_gives_what_an_index_gives(service):
     index = SearchIndex(news_model(), in_view="de", training_views=news())
-    expected = index.query({"en": "rain and storm"}, 5)
+    expected = index.query({"en": "rain and storm"}, 5, explain=True)
     question = {"query": {"en": "rain and storm"}, "in_view": "de", "top": 5, "explain": True}
     hits = service.post("/search", question).json["hits"]
     assert [hit["id"] for hit in hits] == expected.ids
     np.testing.assert_allclose([hit["score"] for hit in hits], expected.scores, atol=1e-6)
     assert [hit["topic"] for hit in hits] == news_model().labels_[expected.positions].tolist()
-    assert "terms" in hits[0]["explanation"][0]
+    assert [hit["explanation"] for hit in hits] == [
+        row["explanation"] for row in json.loads(json.dumps(expected.to_rows()))
+    ]
 
 
 @pytest.mark.parametrize("like", ["weather-01", 0])
