@@ -14,8 +14,8 @@ leaving     clients that leave before they are answered
 burst       80 requests at once every two seconds, of which some must be sent away (503)
 probe       /readyz every second, and the memory of the service
 
-CPU times are more reliable than the others on a shared machine. Each answer is compared with the statuses it may have; any other ends up in the report, and the
-exit code is then 1. It stops by itself.
+Each answer is compared with the statuses it may have; any other ends up in the report, and the
+exit code is then 1. It stops by itself. CPU times are more reliable on a shared machine.
 """
 
 import argparse

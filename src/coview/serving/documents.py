@@ -99,13 +99,9 @@ class DocumentReader:
         return self._views(matrices, present)
 
     def _views(self, matrices: dict[str, Any], present: dict[str, np.ndarray]) -> Views:
-        names = {n: self._model.feature_names_[n] for n in matrices}
-        features = {n: f for n, f in names.items() if f is not None}
         try:
-            views = read_known(
-                matrices, self.real_views, features=features or None, present=present
-            )
-            return self._model.as_views(views)
+            # the columns are the model's already: names would be checked again, at half of the cost
+            return self._model.as_views(read_known(matrices, self.real_views, present=present))
         except ValueError as error:  # such as counts below zero
             raise _wrong(str(error)) from error
 
