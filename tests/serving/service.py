@@ -18,7 +18,7 @@ from coview.serving.settings import ServiceSettings
 
 NEWS = Path(__file__).parents[2] / "examples" / "news.csv"
 JSON = {"Content-Type": "application/json"}
-WAIT = 20.0  # seconds after which a test gives up
+WAIT = 60.0  # seconds after which a test gives up
 
 
 @cache

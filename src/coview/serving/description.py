@@ -27,9 +27,25 @@ def describe(described: dict[str, Any], served: ServedModel, with_token: bool) -
     views = list(served.model.view_names_)
     schemas["AnnotateRequest"]["properties"]["in_view"] = {"enum": views}
     schemas["SearchRequest"]["properties"]["in_view"] = {"enum": [*views, None]}
+    for path, example in _examples(served).items():
+        content = described["paths"][path]["post"]["requestBody"]["content"]
+        content["application/json"]["example"] = example
     if with_token:
         _add_token(described)
     return described
+
+
+def _examples(served: ServedModel) -> dict[str, Any]:
+    """Return a request for each route that takes one, with a term that the model knows."""
+    view, other = served.model.view_names_[0], served.model.view_names_[-1]
+    term = next(terms[0] for terms in served.topic_terms(view) if terms)
+    document = {view: {term: 2}}
+    return {
+        "/transform": {"documents": [document]},
+        "/predict": {"documents": [document, {view: [term]}], "ids": ["first", "second"]},
+        "/annotate": {"documents": [document], "in_view": other, "top": 5},
+        "/search": {"query": document, "in_view": other, "top": 5, "explain": True},
+    }
 
 
 def _add_token(described: dict[str, Any]) -> None:

@@ -261,6 +261,10 @@ class ServedModel:
         """Return the topics, the largest first."""
         return summarize_topics(self.fitted, n_terms)
 
+    def topic_terms(self, view: str) -> list[list[str]]:
+        """Return the most relevant terms of each topic in one view."""
+        return [topic["terms"][view] for topic in self.topics(1)]
+
     def facts(self) -> dict[str, Any]:
         """Return what the model is, for the list of topics."""
         return {

@@ -20,12 +20,6 @@ _STYLE = (
 )
 _DIGEST = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 PAGE_POLICY = f"default-src 'none'; style-src 'sha256-{_DIGEST}'; frame-ancestors 'none'"
-EXAMPLES: dict[str, Any] = {
-    "/transform": {"documents": [{"VIEW": "a text"}, {"VIEW": {"term": 2, "other": 1}}]},
-    "/predict": {"documents": [{"VIEW": ["term", "other", "term"]}], "ids": ["mine"]},
-    "/annotate": {"documents": [{"VIEW": "a text"}], "in_view": "OTHER", "top": 5},
-    "/search": {"query": {"VIEW": "a text"}, "in_view": "OTHER", "top": 5, "explain": True},
-}
 
 
 def docs_page(described: dict[str, Any]) -> str:
@@ -60,8 +54,9 @@ def _routes(paths: dict[str, Any]) -> Iterator[str]:
         for method, route in methods.items():
             yield f"<h2><code>{for_html(method.upper())} {for_html(path)}</code></h2>"
             yield f"<p>{for_html(route.get('description', ''))}</p>"
-            if path in EXAMPLES:
-                yield f"<pre>{for_html(json.dumps(EXAMPLES[path], indent=1))}</pre>"
+            if "requestBody" in route:
+                example = route["requestBody"]["content"]["application/json"]["example"]
+                yield f"<pre>{for_html(json.dumps(example, ensure_ascii=False))}</pre>"
             rows = "".join(
                 f"<tr><td>{for_html(status)}</td><td>{for_html(answer['description'])}</td></tr>"
                 for status, answer in route["responses"].items()

@@ -90,12 +90,13 @@ def make_server(state: ServiceState) -> GracefulServer:
 
 
 def listen(settings: ServiceSettings) -> socket.socket:
-    """Return a socket bound to the address of the settings."""
+    """Return a socket that listens on the address of the settings."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))
+        listener.listen()  # who comes before the server takes over waits
     except OSError as error:
         listener.close()
         raise ValueError(

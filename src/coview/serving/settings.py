@@ -13,7 +13,7 @@ from coview.params import check_int, check_real
 TOKEN_VARIABLE = "COVIEW_TOKEN"
 MIN_TOKEN = 16  # characters: shorter ones can be guessed
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
-MEGABYTE = 1 << 20
+MEGABYTE = 1_000_000
 
 
 @dataclass(frozen=True)
