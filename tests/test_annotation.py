@@ -7,9 +7,9 @@ import pytest
 
 from coview import DataWarning, Doc, LinkPLSA, TopicClassifier, Views, load
 from coview.annotation import PredictedTerms
+from coview.datasets import make_views
 from tests.cli.command import failing, working
 from tests.contracts.models import MODELS
-from coview.datasets import make_views
 from tests.retrieval.stories import TOPICS, sentences
 
 TEXTS = {lang: sentences(np.random.default_rng(n), n) for n, lang in enumerate(("en", "de"))}
@@ -31,7 +31,9 @@ def model(stories):
 def naive(mixture, p_w_z, top, known=()):
     """Return columns and probabilities of the likeliest terms, by explicit loops."""
     p = [
-        0 if w in known else sum(float(mixture[z]) * float(p_w_z[z, w]) for z in range(len(mixture)))
+        0
+        if w in known
+        else sum(float(mixture[z]) * float(p_w_z[z, w]) for z in range(len(mixture)))
         for w in range(p_w_z.shape[1])
     ]
     best = sorted((w for w in range(len(p)) if p[w] > 0), key=lambda w: (-np.float32(p[w]), w))
@@ -67,8 +69,12 @@ def test_a_classifier_predicts_by_its_classes(stories):
 
 def test_words_of_the_other_language_are_found(model):
     for en, de in TOPICS.values():
-        assert set(model.predict_terms({"en": " ".join(en[:2])}, in_view="de", top=4).terms) == set(de)
-        assert set(model.predict_terms({"de": " ".join(de[:2])}, in_view="en", top=4).terms) == set(en)
+        assert set(model.predict_terms({"en": " ".join(en[:2])}, in_view="de", top=4).terms) == set(
+            de
+        )
+        assert set(model.predict_terms({"de": " ".join(de[:2])}, in_view="en", top=4).terms) == set(
+            en
+        )
 
 
 def test_rows_that_lack_a_view_get_its_words(model, stories):
@@ -186,7 +192,7 @@ def test_the_answer_is_plain_data(model):
 def test_unknown_views_are_named(model):
     with pytest.raises(ValueError, match="'fr'"):
         model.predict_terms({"en": "moon"}, in_view="fr")
-    with pytest.raises(ValueError, match="'en' and 'de'|'en', 'de'|in_view"):
+    with pytest.raises(ValueError, match="in which view"):
         model.predict_terms({"en": "moon"}, in_view=None)
     with pytest.raises(ValueError, match="fr"):
         model.predict_terms({"fr": "lune"}, in_view="de")
@@ -243,7 +249,9 @@ def test_the_command_annotates_a_text(files, model):
     expected = model.predict_terms({"en": "moon rocket"}, in_view="de", top=3)
     assert [row["term"] for row in rows] == expected.terms
     assert [row["rank"] for row in rows] == [1, 2, 3]
-    assert "probability" in working("annotate", files / "m.coview", "--like", "d20", "--in-view", "de")
+    assert "probability" in working(
+        "annotate", files / "m.coview", "--like", "d20", "--in-view", "de"
+    )
 
 
 def test_the_command_annotates_a_table(files):
@@ -252,7 +260,12 @@ def test_the_command_annotates_a_table(files):
     working("annotate", files / "m.coview", *args)
     lines = out.read_text().splitlines()
     assert lines[0] == "document,rank,term,probability"
-    assert [line.split(",")[:2] for line in lines[1:]] == [["x", "1"], ["x", "2"], ["y", "1"], ["y", "2"]]
+    assert [line.split(",")[:2] for line in lines[1:]] == [
+        ["x", "1"],
+        ["x", "2"],
+        ["y", "1"],
+        ["y", "2"],
+    ]
     assert lines[3].split(",")[2] in TOPICS["food"][1]
 
 

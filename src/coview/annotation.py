@@ -28,7 +28,7 @@ from coview.models import topic_model
 from coview.params import check_int
 from coview.retrieval.gallery import check_view, training_mixture
 from coview.retrieval.query import Doc, as_mixtures, is_one_document, query_views, read_one
-from coview.term_names import shown_terms
+from coview.term_names import shown_term
 from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.wording import listing, plural, printable, quoted
@@ -144,10 +144,9 @@ def predict_terms(
     one, mixtures, views, known = _mixtures(model, inner, X)
     counts = views[in_view] if skip_known and views is not None and in_view in views.names else None
     best = _best(mixtures, inner.components_[in_view], top, counts)
-    names = shown_terms(inner, in_view)
     documents = _documents(X, views, len(mixtures))
     found = [
-        PredictedTerms(in_view, *_named(columns, p, names, told), document)
+        PredictedTerms(in_view, *_named(inner, in_view, columns, p, told), document)
         for (columns, p), told, document in zip(best, known, documents, strict=True)
     ]
     if as_frame:
@@ -217,12 +216,12 @@ def _largest(values: np.ndarray, top: int) -> np.ndarray:
 
 
 def _named(
-    columns: np.ndarray, p: np.ndarray, names: Sequence[str], told: bool
+    model: Any, view: str, columns: np.ndarray, p: np.ndarray, told: bool
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
     """Return columns, names and probabilities; none of a document that the model cannot tell."""
     if not told:
         columns, p = columns[:0], p[:0]
-    return columns, [names[c] for c in columns], p
+    return columns, [shown_term(model, view, c) for c in columns], p
 
 
 def _documents(X: Any, views: Views | None, n_docs: int) -> Sequence[str | int]:
