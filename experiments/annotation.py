@@ -30,6 +30,7 @@ N_DENSE = 10  # of the features of a dense view are looked for
 FIRST = (5, 10)
 MEASURES = ("P@5", "P@10", "R@5", "R@10", "MAP")
 FREQUENT = "most frequent words"
+TRUST = 'LinkPLSA, trust="auto"'
 MODELS: dict[str, Callable[[int, int], Any]] = {
     "LinkPLSA": lambda k, seed: LinkPLSA(k, random_state=seed, n_jobs=1),
     "DivergenceCoPLSA": lambda k, seed: DivergenceCoPLSA(k, random_state=seed, n_jobs=1),
@@ -72,16 +73,19 @@ def measure(scores: np.ndarray, has: np.ndarray) -> list[float]:
     return np.mean(found, axis=0).tolist()
 
 
-def both_ways(model: Any, test: Views) -> dict[tuple[str, str, bool], list[float]]:
-    """Measure each direction: by the model (True), and by the most frequent words (False)."""
+def both_ways(model: Any, name: str, test: Views) -> dict[tuple[str, str, str], list[float]]:
+    """Measure each direction: by the model and, once, by frequent words and by both together."""
     found = {}
     for given, view in permutations(test.names, 2):
         has = words_of(model, test, view)
         mixtures = timed(model.transform, test.select(given))[0]
         scores = mixtures.astype(np.float64) @ model.components_[view]
-        frequent = np.broadcast_to(model.term_counts_[view], scores.shape)
-        found[given, view, True] = measure(scores, has)
-        found[given, view, False] = measure(frequent, has)
+        found[given, view, name] = measure(scores, has)
+        if name == "LinkPLSA":
+            p_w = model.term_counts_[view] / model.term_counts_[view].sum()
+            trust = model.view_reliability_[given] / max(model.view_reliability_.values())
+            found[given, view, TRUST] = measure(trust * scores + (1 - trust) * p_w, has)
+            found[given, view, FREQUENT] = measure(np.broadcast_to(p_w, scores.shape), has)
     return found
 
 
@@ -99,10 +103,8 @@ def main() -> None:
             train, test = train_and_test(dataset, seed)
             for name in (*MODELS, "auto"):
                 model = timed(fit, name, train, options.topics, seed)[0]
-                for (given, view, by_model), values in both_ways(model, test).items():
-                    if by_model or name == next(iter(MODELS)):
-                        key = (given, view, name if by_model else FREQUENT)
-                        rows.setdefault(key, []).append(values)
+                for key, values in both_ways(model, name, test).items():
+                    rows.setdefault(key, []).append(values)
                 print(dataset, seed, name, f"{time.process_time():.0f} s", file=sys.stderr)
         for (given, view, name), runs in sorted(rows.items()):
             mean, spread = np.mean(runs, axis=0), np.std(runs, axis=0, ddof=len(runs) > 1)

@@ -186,6 +186,31 @@ def test_the_answer_is_plain_data(model):
     assert str(found[:0]) == "no terms"
 
 
+def test_what_is_not_trusted_is_the_share_of_a_term_in_all_documents(model, stories):
+    given = stories[[5]].select("en")
+    (plain,) = model.predict_terms(given, in_view="de", top=12)
+    (half,) = model.predict_terms(given, in_view="de", top=12, trust=0.25)
+    shares = dict(zip(model.feature_names_["de"], model.term_counts_["de"] / 138, strict=True))
+    assert model.term_counts_["de"].sum() == 138
+    for term, probability in half:
+        expected = 0.25 * dict(plain).get(term, 0) + 0.75 * shares[term]
+        assert probability == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_trust_is_that_of_the_most_reliable_view(model, stories, monkeypatch):
+    monkeypatch.setattr(model, "view_reliability_", {"en": 0.8, "de": 0.4})
+    rows = stories[[5]]
+    for given, trust in ((rows, 1.0), (rows.select("en"), 1.0), (rows.select("de"), 0.5)):
+        expected = model.predict_terms(given, in_view="en", trust=trust)
+        assert model.predict_terms(given, in_view="en", trust="auto") == expected
+
+
+@pytest.mark.parametrize("trust", [-0.1, 1.5, "much", float("nan")])
+def test_a_bad_trust_is_refused(model, trust):
+    with pytest.raises(ValueError, match="trust"):
+        model.predict_terms({"en": "moon"}, in_view="de", trust=trust)
+
+
 # -- bad input -------------------------------------------------------------------------------------
 
 
