@@ -7,9 +7,8 @@ import pytest
 
 from coview import DataWarning, Doc, LinkPLSA, TopicClassifier, Views, load
 from coview.annotation import PredictedTerms
-from tests.cli.command import failing, working
-from tests.contracts.models import MODELS
 from coview.datasets import make_views
+from tests.contracts.models import MODELS
 from tests.retrieval.stories import TOPICS, sentences
 
 TEXTS = {lang: sentences(np.random.default_rng(n), n) for n, lang in enumerate(("en", "de"))}
@@ -186,13 +185,38 @@ def test_the_answer_is_plain_data(model):
     assert str(found[:0]) == "no terms"
 
 
+def test_what_is_not_trusted_is_the_share_of_a_term_in_all_documents(model, stories):
+    given = stories[[5]].select("en")
+    (plain,) = model.predict_terms(given, in_view="de", top=12)
+    (half,) = model.predict_terms(given, in_view="de", top=12, trust=0.25)
+    shares = dict(zip(model.feature_names_["de"], model.term_counts_["de"] / 138, strict=True))
+    assert model.term_counts_["de"].sum() == 138
+    for term, probability in half:
+        expected = 0.25 * dict(plain).get(term, 0) + 0.75 * shares[term]
+        assert probability == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_trust_is_that_of_the_most_reliable_view(model, stories, monkeypatch):
+    monkeypatch.setattr(model, "view_reliability_", {"en": 0.8, "de": 0.4})
+    rows = stories[[5]]
+    for given, trust in ((rows, 1.0), (rows.select("en"), 1.0), (rows.select("de"), 0.5)):
+        expected = model.predict_terms(given, in_view="en", trust=trust)
+        assert model.predict_terms(given, in_view="en", trust="auto") == expected
+
+
+@pytest.mark.parametrize("trust", [-0.1, 1.5, "much", float("nan")])
+def test_a_bad_trust_is_refused(model, trust):
+    with pytest.raises(ValueError, match="trust"):
+        model.predict_terms({"en": "moon"}, in_view="de", trust=trust)
+
+
 # -- bad input -------------------------------------------------------------------------------------
 
 
 def test_unknown_views_are_named(model):
     with pytest.raises(ValueError, match="'fr'"):
         model.predict_terms({"en": "moon"}, in_view="fr")
-    with pytest.raises(ValueError, match="'en' and 'de'|'en', 'de'|in_view"):
+    with pytest.raises(ValueError, match="in which view"):
         model.predict_terms({"en": "moon"}, in_view=None)
     with pytest.raises(ValueError, match="fr"):
         model.predict_terms({"fr": "lune"}, in_view="de")
@@ -230,50 +254,3 @@ def test_a_view_without_counts_in_training_has_nothing_to_say():
         model = LinkPLSA(2, **QUICK).fit(views)
     with pytest.raises(ValueError, match="'b'"):
         model.predict_terms({"a": [1, 0]}, in_view="b")
-
-
-# -- the command -----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def files(model, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("annotate")
-    model.save(folder / "m.coview")
-    (folder / "new.csv").write_text("id,en\nx,moon rocket\ny,salt\n")
-    return folder
-
-
-def test_the_command_annotates_a_text(files, model):
-    args = ("moon rocket", "--view", "en", "--in", "de", "--top", 3, "--json")
-    rows = json.loads(working("annotate", files / "m.coview", *args))
-    expected = model.predict_terms({"en": "moon rocket"}, in_view="de", top=3)
-    assert [row["term"] for row in rows] == expected.terms
-    assert [row["rank"] for row in rows] == [1, 2, 3]
-    assert "probability" in working(
-        "annotate", files / "m.coview", "--like", "d20", "--in-view", "de"
-    )
-
-
-def test_the_command_annotates_a_table(files):
-    out = files / "words.csv"
-    args = ("--data", files / "new.csv", "--id", "id", "--in", "de", "--top", 2, "-o", out)
-    working("annotate", files / "m.coview", *args)
-    lines = out.read_text().splitlines()
-    assert lines[0] == "document,rank,term,probability"
-    assert [line.split(",")[:2] for line in lines[1:]] == [
-        ["x", "1"],
-        ["x", "2"],
-        ["y", "1"],
-        ["y", "2"],
-    ]
-    assert lines[3].split(",")[2] in TOPICS["food"][1]
-
-
-def test_the_command_says_what_is_wrong(files):
-    path = files / "m.coview"
-    assert "--in en | de" in failing(2, "annotate", path, "moon", "--view", "en")
-    assert "--in fr" in failing(2, "annotate", path, "moon", "--view", "en", "--in", "fr")
-    assert "query" in failing(2, "annotate", path, "--in", "de")
-    data = ("--data", files / "new.csv", "--in", "de")
-    assert "--data" in failing(2, "annotate", path, "moon", *data)
-    assert "zebra" in failing(1, "annotate", path, "zebra", "--view", "en", "--in", "de")

