@@ -195,6 +195,18 @@ def test_numbers_of_a_view_without_names():
 
 
 @pytest.mark.filterwarnings("ignore::coview.DataWarning")
+def test_a_view_without_any_count():
+    views = Views({"a": [[0, 0], [0, 0]], "b": [[3, 0], [0, 2]]})
+    served = ServedModel(LinkPLSA(2, init="random", max_iter=5, tol=0.0, random_state=0).fit(views))
+    served.prepare()
+    with running(served) as service:
+        document = {"documents": [{"b": [1, 0]}]}
+        assert service.post("/predict", document).json["documents"][0]["known"]
+        found = service.post("/annotate", {**document, "in_view": "a"})
+        assert (found.status, found.code) == (422, "bad_view")
+
+
+@pytest.mark.filterwarnings("ignore::coview.DataWarning")
 def test_numbers_beyond_the_range_of_training_are_told():
     views = Views({"b": np.array([[-1.5, 0.25], [2.5, 0.5], [0.5, 0.1]])})
     served = ServedModel(PLSA(2, init="random", max_iter=5, tol=0.0, random_state=0).fit(views))
@@ -240,6 +252,21 @@ def test_bad_pictures_are_refused(picture_service, data, words):
     found = picture_service[0].post("/transform", {"documents": [{"image": {"base64": text}}]})
     assert found.status == 422
     assert words in found.message
+
+
+def test_vectors_of_an_encoder():
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(60, 4))
+    views = Views.from_embeddings({"vec": vectors}, n_codes=8)
+    served = ServedModel(PLSA(2, init="random", max_iter=3, tol=0.0, random_state=0).fit(views))
+    served.prepare()
+    with running(served) as service:
+        found = service.post("/transform", {"documents": [{"vec": vectors[0].tolist()}]}).json
+        expected = served.model.transform(served.model.read({"vec": vectors[:1]}))
+        np.testing.assert_allclose(found["documents"][0]["mixture"], expected[0], atol=1e-6)
+        assert service.post("/transform", {"documents": [{"vec": [1.0, 2.0]}]}).status == 422
+        assert service.post("/transform", {"documents": [{"vec": "1 2 3 4"}]}).status == 422
+        assert service.post("/transform", {"documents": [{"vec": {"code_0001": 2}}]}).status == 200
 
 
 def test_answers_are_strict_json(service):

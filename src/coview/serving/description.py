@@ -37,12 +37,12 @@ def describe(described: dict[str, Any], served: ServedModel, with_token: bool) -
 
 def _examples(served: ServedModel) -> dict[str, Any]:
     """Return a request for each route that takes one, with a term that the model knows."""
-    view, other = served.model.view_names_[0], served.model.view_names_[-1]
-    term = next(terms[0] for terms in served.topic_terms(view) if terms)
-    document = {view: {term: 2}}
+    document = served.some_document()
+    ((view, counts),) = document.items()
+    other = served.model.view_names_[-1]
     return {
         "/transform": {"documents": [document]},
-        "/predict": {"documents": [document, {view: [term]}], "ids": ["first", "second"]},
+        "/predict": {"documents": [document, {view: list(counts)}], "ids": ["first", "second"]},
         "/annotate": {"documents": [document], "in_view": other, "top": 5},
         "/search": {"query": document, "in_view": other, "top": 5, "explain": True},
     }
@@ -59,14 +59,16 @@ def _add_token(described: dict[str, Any]) -> None:
 def _document(served: ServedModel) -> dict[str, Any]:
     """Return the schema of a document: what each view takes."""
     model = served.model
-    kinds: dict[str, str] = {}
-    for recipe in model.recipes_.values():
-        if recipe is not None:
-            kinds[recipe.source] = recipe.kind
+    recipes = [recipe for recipe in model.recipes_.values() if recipe is not None]
+    kinds = {recipe.source: recipe.kind for recipe in recipes}
     properties = {
         view: _value(kinds.get(view), topics.shape[1], view in served.real_views)
         for view, topics in model.components_.items()
     }
+    for recipe in recipes:
+        if recipe.kind == "embedding":  # its rows of numbers are vectors
+            rows = _row(recipe.centers.shape[1], real=True)
+            properties.setdefault(recipe.source, {"anyOf": [rows]})["anyOf"][-1] = rows
     for source, kind in kinds.items():  # a column of pictures, of which several views are made
         properties.setdefault(source, {"anyOf": _raw(kind)})
     return {
@@ -80,17 +82,22 @@ def _document(served: ServedModel) -> dict[str, Any]:
 
 
 def _value(kind: str | None, width: int, real: bool) -> dict[str, Any]:
-    number = {"type": "number", "minimum": -MAX_COUNT if real else 0, "maximum": MAX_COUNT}
+    row = _row(width, real)
     choices: list[dict[str, Any]] = [
-        {"type": "object", "additionalProperties": number},
+        {"type": "object", "additionalProperties": row["items"]},
         {"type": "array", "items": {"type": "string"}},
-        {"type": "array", "items": number, "minItems": width, "maxItems": width},
+        row,
     ]
     return {"anyOf": [*_raw(kind), *choices]}
 
 
+def _row(width: int, real: bool) -> dict[str, Any]:
+    number = {"type": "number", "minimum": -MAX_COUNT if real else 0, "maximum": MAX_COUNT}
+    return {"type": "array", "items": number, "minItems": width, "maxItems": width}
+
+
 def _raw(kind: str | None) -> list[dict[str, Any]]:
-    if kind is None:
+    if kind is None or kind == "embedding":
         return []
     if not kind.startswith("image"):
         return [{"type": "string"}]

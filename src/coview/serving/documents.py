@@ -1,7 +1,8 @@
 """Documents of requests as views of a model.
 
 A document is a JSON object: for some views of the model a text, terms with their counts, a list of
-terms, a row of numbers, or a picture. A text is never taken for the path of a file.
+terms, a row of numbers, the vector of an encoder, or a picture. A text is never taken for the path
+of a file.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ class DocumentReader:
             raise _wrong(str(error)) from error
 
     def _add(self, cells: dict[str, _Cells], row: int, name: str, value: Any, place: str) -> None:
-        is_raw = isinstance(value, str) or is_picture(value)
+        is_raw = isinstance(value, str) or is_picture(value) or self._is_vector(name, value)
         views = self._raw_views(name, value, place) if is_raw else self._counted_views(name, place)
         for view in views:
             known = cells.setdefault(view, _Cells())
@@ -143,11 +144,22 @@ class DocumentReader:
                 f"{place}: the view {quoted(name)} was not made from texts or pictures. Give its "
                 "terms with counts, or a row of numbers."
             )
-        pictures = self._recipes[views[0]].kind.startswith("image")
-        if pictures == isinstance(value, str):
-            wanted = 'a picture, {"base64": ...}; paths are not taken' if pictures else "a text"
+        kind = self._recipes[views[0]].kind
+        if kind == "embedding":
+            fits, wanted = isinstance(value, list), "a vector, a list of numbers"
+        elif kind.startswith("image"):
+            fits, wanted = is_picture(value), 'a picture, {"base64": ...}; paths are not taken'
+        else:
+            fits, wanted = isinstance(value, str), "a text"
+        if not fits:
             raise _wrong(f"{place}: the view {quoted(name)} takes {wanted}.")
         return views
+
+    def _is_vector(self, name: str, value: Any) -> bool:
+        """Tell the vector of an encoder from a row of counts."""
+        numbers = isinstance(value, list) and bool(value) and not isinstance(value[0], str)
+        known = self._recipes.values()
+        return numbers and any(r.kind == "embedding" and r.source == name for r in known)
 
     def _unknown(self, name: str, place: str) -> RequestError:
         sources = [r.source for r in self._recipes.values() if r.source not in self._widths]
@@ -206,8 +218,11 @@ class DocumentReader:
 
     def _read_raw(self, view: str, values: list[Any]) -> tuple[sp.csr_array, np.ndarray]:
         recipe = self._recipes[view]
-        items = [v if isinstance(v, str) else decode_picture(v["base64"]) for v in values]
-        return recipe.counts(items)
+        items = [decode_picture(v["base64"]) if is_picture(v) else v for v in values]
+        try:
+            return recipe.counts(items)
+        except (TypeError, ValueError) as error:  # such as a vector of another length
+            raise _wrong(str(error)) from error
 
 
 def is_picture(value: Any) -> bool:

@@ -98,8 +98,7 @@ class ServedModel:
         if self._given is None:
             self._make_indexes()
         deadline = Deadline(3600)
-        view, topics = next(iter(self.model.components_.items()))
-        document = {view: _some_row(topics)}
+        document = self.some_document()
         self.predict([document], deadline)
         for in_view in self._indexes:
             self.search(document, None, in_view, 1, False, deadline)
@@ -232,6 +231,10 @@ class ServedModel:
         if not hasattr(self.fitted, "predict_terms"):
             raise RequestError(501, "not_there", "This version of coview predicts no terms.")
         self._check_view(in_view)
+        if not self.model.components_[in_view].any():
+            raise RequestError(
+                422, "bad_view", f"in_view: the model knows no term of view {quoted(in_view)}."
+            )
         found = Answers()
         for views in self._read(documents, deadline):
             known = known_counts(self.model, views) > 0
@@ -261,9 +264,12 @@ class ServedModel:
         """Return the topics, the largest first."""
         return summarize_topics(self.fitted, n_terms)
 
-    def topic_terms(self, view: str) -> list[list[str]]:
-        """Return the most relevant terms of each topic in one view."""
-        return [topic["terms"][view] for topic in self.topics(1)]
+    def some_document(self) -> Document:
+        """Return a document of one term that the model knows."""
+        view = next(name for name, topics in self.model.components_.items() if topics.any())
+        topics, names = self.model.components_[view], self.model.feature_names_[view]
+        column = int(topics.max(axis=0).argmax())
+        return {view: {str(column if names is None else names[column]): 1}}
 
     def facts(self) -> dict[str, Any]:
         """Return what the model is, for the list of topics."""
@@ -286,10 +292,3 @@ def finite(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: finite(item) for key, item in value.items()}
     return [finite(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _some_row(topics: np.ndarray) -> list[float]:
-    """Return a row of numbers that a model knows: the first topic's most likely term."""
-    row = [0.0] * topics.shape[1]
-    row[int(topics[0].argmax())] = 1.0
-    return row
