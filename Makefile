@@ -25,7 +25,7 @@ $(VENV)/.run: $(BIN)/python pyproject.toml
 	@touch $@
 
 $(VENV)/.test: $(BIN)/python pyproject.toml
-	$(PIP) -e '.[test]'
+	$(PIP) -e '.[test,fuzz]'
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.lint: $(BIN)/python pyproject.toml

@@ -47,10 +47,10 @@ ALLOWED = {
     "training_data": {
         *("em", "ensemble.reliability", "new_documents", "params", "progress", "views"),
     },
-    "topic_terms": {"report"},
+    "topic_terms": {"annotation", "report"},
     "base": {
-        *("em", "io", "new_documents", "params", "pickling", "scores", "topic_terms"),
-        *("training_data", "views"),
+        *("em", "io", "new_documents", "params", "pickling", "reading.codes", "scores"),
+        *("topic_terms", "training_data", "views"),
     },
     "held_out": {"em", "ensemble.reliability", "views"},
     "strength": {
@@ -77,7 +77,11 @@ ALLOWED = {
     # what shows and judges it
     "inspection": {"io", "model_checks"},
     "metrics": {"params", "views.labels"},
-    "report": {"models", "params"},
+    "term_names": set(),
+    "report": {"models", "params", "term_names"},
+    "annotation": {
+        *("extras", "models", "params", "retrieval", "term_names", "views", "wording"),
+    },
     "guidance": {"models", "params", "report", "views", "wording"},
     "retrieval": {
         *("kernels", "loaded", "metrics", "models", "params", "reading", "report", "runners"),
@@ -98,6 +102,10 @@ ALLOWED = {
     "selection": {
         *("compare.aggregate", "display", "em", "ensemble", "extras", "models", "new_documents"),
         *("params", "plot", "progress", "runners", "views", "wording"),
+    },
+    "serving": {
+        *("__version__", "em.scaling", "escaping", "extras", "models", "params", "report"),
+        *("reading.image_files", "retrieval", "views", "wording"),
     },
     "demo": {"datasets", "escaping", "metrics", "models", "report", "views"},
     "cli": EVERYTHING,

@@ -37,6 +37,7 @@ from coview.em.step import Update, Values
 from coview.new_documents import NewDocumentsMixin
 from coview.params import complete_docstring
 from coview.pickling import VersionedPickleMixin
+from coview.reading.codes import recipes_with_titles
 from coview.scores import ScoresMixin
 from coview.topic_terms import TopicsMixin
 from coview.training_data import TrainingDataMixin
@@ -381,7 +382,7 @@ class BaseViewsModel(
             "view_names_": views.names,
             "doc_ids_": views.ids,
             "present_": views.present,
-            "recipes_": views.recipes,
+            "recipes_": recipes_with_titles(views),
             "feature_names_": views.features,
             "n_features_in_": views.shape[1],
             "term_counts_": term_counts,

@@ -9,6 +9,7 @@ PURPOSES = {
     "scverse": "multi-omics files (.h5mu)",
     "graph": "approximate neighbor graphs",
     "plot": "plots",
+    "serve": "services",
 }
 
 
@@ -33,4 +34,20 @@ def need(module: str, extra: str) -> ModuleType:
         raise ImportError(
             f"{PURPOSES[extra].capitalize()} need the package {module!r}, which is not installed "
             f"(or could not be imported: {error}). Install it with: pip install 'coview[{extra}]'"
+        ) from error
+
+
+def need_pandas(instead: str) -> ModuleType:
+    """Import pandas, which no extra installs, or raise an error that says what to do without it.
+
+    Parameters
+    ----------
+    instead : str
+        What can be done instead: "take ...".
+    """
+    try:
+        return import_module("pandas")
+    except ImportError as error:
+        raise ImportError(
+            f"A DataFrame needs pandas, which is not installed: pip install pandas, or {instead}."
         ) from error

@@ -41,6 +41,7 @@ class _DisplayUnpacker(Unpacker):
     def _recipe(self, value: dict) -> Any:
         settings = self.unpack(value["settings"])
         recipe = SimpleNamespace(kind=value["kind"], source=settings["source"])
+        recipe.titles = tuple(settings.get("titles", ()))
         if "language" in settings:  # as `TextRecipe.stop_words`
             own = "none" if settings.get("parameters", {}).get("stop_words") is None else "own"
             recipe.stop_words = settings["language"] or own

@@ -25,7 +25,7 @@ from coview.em.scaling import count_clipped, real_views, warn_of_clipped
 from coview.em.simplex import pad_topics
 from coview.em.starts import Start, deterministic_kmeans
 from coview.params import check_dtype, check_factor, check_int, check_positive, check_real
-from coview.reading.recipes import is_frame, raw_columns, read_raw
+from coview.reading.recipes import encode_vectors, is_frame, raw_columns, read_raw
 from coview.runners.threads import ThreadRunner
 from coview.views.checks import DataWarning
 from coview.views.container import Views
@@ -259,6 +259,7 @@ class NewDocumentsMixin(TransformerMixin):
         raw = None if sp.issparse(X) else raw_columns(X, self.recipes_)
         if raw is not None:
             return self.read(raw)
+        X = encode_vectors(X, self.recipes_)
         if is_frame(X) and len(self.view_names_) > 1:
             raise ValueError(
                 "A DataFrame is one matrix, and the model has the views "

@@ -9,6 +9,7 @@ import numpy as np
 
 from coview.models import topic_model
 from coview.params import check_int, check_real
+from coview.term_names import shown_term
 
 NEGLIGIBLE = 1e-4  # of the probability of the first term of a topic
 
@@ -31,7 +32,7 @@ def top_terms(
     Returns
     -------
     dict of list of list of str
-        For each view and topic the names of the terms; their numbers if they have no names.
+        For each view and topic the terms as they are shown: see `coview.term_names`.
 
     Examples
     --------
@@ -43,7 +44,7 @@ def top_terms(
     """
     inner = topic_model(model)
     return {
-        view: [[_term(inner, view, w) for w in best] for best in topics]
+        view: [[shown_term(inner, view, w) for w in best] for best in topics]
         for view, topics in _best_terms(inner, n_terms, relevance).items()
     }
 
@@ -64,7 +65,7 @@ def terms_frame(model: Any, n_terms: int = 10, *, relevance: float = 0.6) -> Any
             "name": names[z],
             "view": view,
             "rank": rank,
-            "term": _term(inner, view, w),
+            "term": shown_term(inner, view, w),
             "probability": float(inner.components_[view][z, w]),
         }
         for view, topics in _best_terms(inner, n_terms, relevance).items()
@@ -86,11 +87,6 @@ def _pandas() -> ModuleType:
             "A DataFrame needs pandas, which is not installed: pip install pandas, or take the "
             "terms as a dict (as_frame=False)."
         ) from error
-
-
-def _term(model: Any, view: str, w: int) -> str:
-    features = model.feature_names_[view]
-    return str(w if features is None else features[w])
 
 
 def _best_terms(model: Any, n_terms: int, relevance: float) -> dict[str, list[np.ndarray]]:

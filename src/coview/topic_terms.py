@@ -48,6 +48,80 @@ class TopTermsMixin:
         made = terms_frame if as_frame else top_terms
         return made(self, n_terms, relevance=relevance)
 
+    def predict_terms(
+        self,
+        X: Any,
+        *,
+        in_view: str,
+        top: int = 10,
+        skip_known: bool = True,
+        trust: float | str = 1.0,
+        as_frame: bool = False,
+    ) -> Any:
+        """Predict the terms that documents have in a view, from their other views.
+
+        p(w|d) = sum_z p(z|d) p(w|z), with the mixture of all views that are given: see
+        :mod:`coview.annotation` for what it is in each model.
+
+        Parameters
+        ----------
+        X : one document, or several
+            One: by view something raw or a row of counts, ``{"image": Path("cat.png")}``,
+            ``{"en": "a text"}``, ``{"words": [0, 2, 1]}``; a text alone if the model reads one
+            kind of text; a mixture (topics,) as `transform` returns; or ``Doc("some id")``, a
+            training document, by the mixture of its fit. Several: whatever `transform` takes.
+        in_view : str
+            The view whose terms are predicted.
+        top : int, default=10
+            Number of terms; fewer if fewer have any probability.
+        skip_known : bool, default=True
+            If a document has `in_view` itself, it helps to find the mixture like any other view;
+            its terms are left out of the answer, unless this is False. To predict a view from the
+            others alone, give these alone: ``views.drop("de")``. The terms of a `Doc` and of a
+            mixture are not known, so none are left out.
+        trust : float or "auto", default=1.0
+            How far the mixture can be trusted: with less than 1 the rest of p(w|d) is the share of
+            the term in all training documents. "auto": `view_reliability_` of the most reliable
+            view that the document has. A view that says little, such as the pictures of wikipedia,
+            leads to words that are more specific than right; then the most frequent words, to which
+            "auto" leads, are found more often.
+        as_frame : bool, default=False
+            Whether to return a pandas DataFrame with the columns ``document``, ``rank``, ``term``
+            and ``probability``.
+
+        Returns
+        -------
+        PredictedTerms, or list of PredictedTerms
+            The terms with their probabilities, most probable first; a list if X are several
+            documents, empty (with a warning) for those of which the model knows nothing. Terms
+            without names have their numbers. In a view of scaled measurements (see `scaling`) a
+            probability is the share of a feature in the sum of all.
+
+        Examples
+        --------
+        >>> from coview import LinkPLSA, Views
+        >>> views = Views.from_texts({
+        ...     "en": ["goal team ball", "team goal", "salt garlic", "garlic onion salt"],
+        ...     "de": ["tor spiel", "tor", "salz", None],
+        ... })
+        >>> model = LinkPLSA(2, random_state=0).fit(views)
+        >>> model.predict_terms({"en": "a goal for the team"}, in_view="de").terms
+        ['tor', 'spiel']
+        >>> model.predict_terms(views[[3]].select("en"), in_view="de", top=1)[0].terms
+        ['salz']
+        """
+        from coview.annotation import predict_terms
+
+        return predict_terms(
+            self,
+            X,
+            in_view=in_view,
+            top=top,
+            skip_known=skip_known,
+            trust=trust,
+            as_frame=as_frame,
+        )
+
 
 class TopicsMixin(TopTermsMixin):
     """The words of the topics, and the names of what `transform` returns."""

@@ -32,7 +32,7 @@ def saved(path, names, ids=None):
     ],
 )
 def test_row_74_malformed_json(line, tmp_path):
-    """There is no service; tables in JSON Lines are read in the same way."""
+    """In tables of JSON Lines; `test_service.py` has requests."""
     path = tmp_path / "t.jsonl"
     path.write_text('{"id": "x", "body": "bread and water"}\n' + line + "\n")
     with pytest.raises(ValueError, match=r"t\.jsonl, line 2"):

@@ -12,6 +12,7 @@ from typing import TextIO
 import typer
 
 from coview import __version__
+from coview.cli.annotate import annotate
 from coview.cli.apply import evaluate, predict, transform
 from coview.cli.compare import compare
 from coview.cli.data import data_app
@@ -21,6 +22,7 @@ from coview.cli.inspect import convert, info, topics
 from coview.cli.options import ARGUMENTS, UsageError
 from coview.cli.output import note
 from coview.cli.search import search
+from coview.cli.serve import serve
 from coview.cli.suggest import suggest
 from coview.compiling import tell_when_compiling
 from coview.wording import words_for_options
@@ -41,8 +43,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 for command in (
-    *(fit, topics, predict, transform, search, suggest),
-    *(evaluate, compare, info, convert, demo),
+    *(fit, topics, predict, transform, search, annotate, suggest),
+    *(evaluate, compare, info, convert, demo, serve),
 ):
     app.command()(command)
 app.add_typer(data_app, name="data")

@@ -33,6 +33,7 @@ class DataSource:
     text: options.Text = None
     tokens: options.Tokens = None
     image: options.Image = None
+    embedding: options.Embedding = None
     id: options.Id = None
     label: options.Label = None
     ids: options.Ids = None
@@ -67,7 +68,20 @@ class DataSource:
     def files(self) -> list[Path | None]:
         """All files and folders that are read."""
         matrices = [Path(file) for file in parse_pairs(self.view, "--view").values()]
-        return [self.data, self.labels, self.ids, self.links, *matrices]
+        vectors = self.vector_files.values()
+        return [self.data, self.labels, self.ids, self.links, *matrices, *vectors]
+
+    @property
+    def vector_files(self) -> dict[str, Path]:
+        """Files of vectors, by view."""
+        given = parse_pairs(self.embedding, "--embedding")
+        return {view: Path(file) for view, file in given.items() if file.endswith(".npy")}
+
+    @property
+    def vector_columns(self) -> dict[str, str]:
+        """Columns of vectors, by view."""
+        given = parse_pairs(self.embedding, "--embedding")
+        return {view: column for view, column in given.items() if view not in self.vector_files}
 
     @property
     def layers(self) -> dict[str, str]:
@@ -92,7 +106,7 @@ class DataSource:
 
     def views(self) -> Views:
         """Read all of the data."""
-        views = self._with_links(self._read())
+        views = self._with_vectors(self._with_links(self._read()))
         return views.select(*self.use) if self.use else views
 
     def _read(self) -> Views:
@@ -135,7 +149,7 @@ class DataSource:
     def _from_table(self, path: Path) -> Views:
         from coview.views.container import Views
 
-        if not (self.text or self.tokens or self.image):
+        if not (self.text or self.tokens or self.image or self.vector_columns):
             self._raise_no_columns(path)
         show = not self.quiet and path.stat().st_size > PROGRESS_BYTES
         with _reading_bar(f"Reading {path.name}", show=show) as progress:
@@ -144,6 +158,7 @@ class DataSource:
                 text=parse_pairs(self.text, "--text"),
                 tokens=parse_pairs(self.tokens, "--tokens"),
                 image=parse_pairs(self.image, "--image"),
+                embedding=self.vector_columns,
                 id=self.id,
                 label=self.label,
                 encoding=self.encoding,
@@ -184,20 +199,42 @@ class DataSource:
         from coview.views.container import Views
 
         links = Views.from_graph(self.links, ids=document_names(views), name="links")
-        return Views(
-            {**views.matrices, **links.matrices},
-            ids=views.ids,
-            labels=views.labels,
-            label_names=views.label_names,
-            features={**views.features, **links.features},
-            present={**_present(views), **_present(links)},
-            recipes={**views.recipes, **links.recipes},
-        )
+        return _joined(views, links)
+
+    def _with_vectors(self, views: Views) -> Views:
+        """Add a view for each file of vectors."""
+        if self.vector_columns and not (self.is_table and not self.view):
+            raise UsageError(
+                "--embedding names a column of a table; here give VIEW=FILE.npy, a file of vectors."
+            )
+        from coview.views.container import Views
+
+        files = self.vector_files
+        return Views.from_embeddings(files, views=views) if files else views
 
     # -- new documents for a fitted model --
 
     def new_documents(self, model: Any) -> Iterator[Views]:
         """Yield the documents as views of a fitted model, a large table in chunks."""
+        if not self.vector_files:
+            yield from self._read_new(model)
+            return
+        from coview.reading.embeddings import vector_items
+
+        vectors = {view: list(vector_items(file)) for view, file in self.vector_files.items()}
+        done = 0
+        for views in self._read_new(model):
+            part = {view: rows[done : done + len(views)] for view, rows in vectors.items()}
+            done += len(views)
+            yield _joined(views, model.read(part))
+        for view, rows in vectors.items():
+            if len(rows) != done:
+                raise ValueError(
+                    f"{self.vector_files[view]} has {len(rows):,} vectors for {done:,} documents."
+                )
+
+    def _read_new(self, model: Any) -> Iterator[Views]:
+        """Yield the documents as views of a fitted model, without those of files of vectors."""
         from coview.views.folder import is_views_folder
 
         if self.is_table and not self.view:
@@ -237,6 +274,7 @@ class DataSource:
             **parse_pairs(self.text, "--text"),
             **parse_pairs(self.tokens, "--tokens"),
             **parse_pairs(self.image, "--image"),
+            **self.vector_columns,
         }
         sources = _source_kinds(model)
         if not sources:
@@ -257,7 +295,7 @@ class DataSource:
 
 ALL_DATA_OPTIONS = tuple(field.name for field in fields(DataSource) if field.name != "quiet")
 NEW_DOCUMENT_OPTIONS = (
-    *("data", "view", "text", "tokens", "image", "layer", "encoding", "delimiter"),
+    *("data", "view", "text", "tokens", "image", "embedding", "layer", "encoding", "delimiter"),
 )
 
 
@@ -310,6 +348,21 @@ def check_not_input(output: Path | None, *inputs: Path | None) -> None:
 def document_names(views: Views) -> list[str]:
     """Return the names of the documents in an edge list: their ids, or their row numbers from 0."""
     return [str(i) for i in (range(len(views)) if views.ids is None else views.ids)]
+
+
+def _joined(views: Views, more: Views) -> Views:
+    """Return the views of both, with the ids and labels of the first."""
+    from coview.views.container import Views
+
+    return Views(
+        {**views.matrices, **more.matrices},
+        ids=views.ids,
+        labels=views.labels,
+        label_names=views.label_names,
+        features={**views.features, **more.features},
+        present={**_present(views), **_present(more)},
+        recipes={**views.recipes, **more.recipes},
+    )
 
 
 def _present(views: Views) -> dict[str, np.ndarray]:

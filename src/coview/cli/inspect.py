@@ -64,10 +64,15 @@ def topics(
     names = list(found[0]["terms"]) if found else []
     # topics without names, or of unknown stability, have no such column
     fields = [f for f in _TOPIC_FIELDS if any(t[f] is not None for t in found)]
-    rows = [[*(t[f] for f in fields), *(" ".join(t["terms"][n]) for n in names)] for t in found]
+    rows = [[*(t[f] for f in fields), *(_joined(t["terms"][n]) for n in names)] for t in found]
     named = "name" if topic_model(fitted) is fitted else "class"
     columns = [*(named if f == "name" else f for f in fields), *names]
     show_or_write(columns, rows, as_json=False, output=output, raw=raw)
+
+
+def _joined(terms: list[str]) -> str:
+    """Return terms in one cell; the titles of codes have blanks and commas in them."""
+    return ("; " if any(": " in term for term in terms) else " ").join(terms)
 
 
 def info(

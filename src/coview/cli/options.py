@@ -59,6 +59,16 @@ Image = Annotated[
         rich_help_panel=_DATA,
     ),
 ]
+Embedding = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--embedding",
+        metavar="COLUMN",
+        help="Column of vectors of an encoder (lists, or numbers with commas or blanks): COLUMN or "
+        "VIEW=COLUMN; or VIEW=FILE.npy with a row for each document. Repeatable.",
+        rich_help_panel=_DATA,
+    ),
+]
 Id = Annotated[
     str | None,
     typer.Option("--id", metavar="COLUMN", help="Column of document ids.", rich_help_panel=_DATA),
@@ -203,7 +213,8 @@ Raw = Annotated[
 
 # what messages call the arguments of Python; others are no options
 ARGUMENTS = {
-    **{name: f"--{name}" for name in ("text", "tokens", "image", "id", "label", "ids", "labels")},
+    **{name: f"--{name}" for name in ("text", "tokens", "image", "embedding")},
+    **{name: f"--{name}" for name in ("id", "label", "ids", "labels")},
     **{name: f"--{name}" for name in ("encoding", "delimiter", "overwrite", "space", "metric")},
     "languages": "--language",
     "layers": "--layer",

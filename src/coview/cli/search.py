@@ -110,9 +110,9 @@ def search(
     if index is not None and not index.exists():
         check_output(index, model, among, show)
     fitted = topic_model(load(model))
-    _check_view(fitted, in_view, "--in")
+    check_view(fitted, in_view, "--in")
     gallery = _read_gallery(fitted, among, in_view, id)
-    parsed = _parse_query(fitted, query, view, like)
+    parsed = parse_query(fitted, query, view, like)
     texts = _read_texts(fitted, among or show, in_view, id)
     training = None
     if among is None and metric in (None, Metric.topics_and_words):
@@ -138,7 +138,8 @@ def search(
         show_or_write(columns, rows, as_json=json, output=output, raw=raw)
 
 
-def _check_view(model: Any, name: str | None, option: str) -> None:
+def check_view(model: Any, name: str | None, option: str) -> None:
+    """Refuse a view that the model does not have."""
     if name is not None and name not in model.view_names_:
         raise UsageError(
             f"{option} {name}: the model has the views {', '.join(model.view_names_)}."
@@ -166,7 +167,11 @@ def _read_training(model: Any, show: Path | None, id: str | None) -> Views | Non
         return None
     from coview.cli.apply import all_documents
 
-    views, _ = all_documents(DataSource(show, id=id), model)
+    return in_training_order(model, all_documents(DataSource(show, id=id), model)[0])
+
+
+def in_training_order(model: Any, views: Views) -> Views:
+    """Return documents in the order of the fit, by their ids; as they are if they are others."""
     if model.doc_ids_ is None or views.ids is None:
         return views
     row_of = {name: row for row, name in enumerate(views.ids)}
@@ -256,7 +261,7 @@ def _check_index(
             )
 
 
-def _parse_query(model: Any, query: str | None, view: str | None, like: str | None) -> Any:
+def parse_query(model: Any, query: str | None, view: str | None, like: str | None) -> Any:
     """Return the query as `SearchIndex.query` takes it."""
     from coview.retrieval import Doc
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from coview.reading.embeddings import VectorColumn, embedding_views
 from coview.reading.recipes import is_missing
 from coview.reading.tables import (
     FrameRows,
@@ -41,26 +42,24 @@ class ColumnRoles:
     text: Mapping[str, str]
     tokens: Mapping[str, str]
     image: Mapping[str, str]
+    embedding: Mapping[str, str]
     id: str | None = None
     label: str | None = None
 
     @classmethod
     def from_options(
-        cls, text: Any, tokens: Any, image: Any, id: str | None, label: str | None
+        cls, text: Any, tokens: Any, image: Any, embedding: Any, id: str | None, label: str | None
     ) -> ColumnRoles:
         """Return the roles from the options of `Views.from_table`."""
-        return cls(
-            named_columns(text, "text"),
-            named_columns(tokens, "tokens"),
-            named_columns(image, "image"),
-            id,
-            label,
-        )
+        given = {"text": text, "tokens": tokens, "image": image, "embedding": embedding}
+        return cls(**{n: named_columns(c, n) for n, c in given.items()}, id=id, label=label)
 
     @property
     def columns(self) -> list[str]:
         """All columns that are read."""
-        views = chain(self.text.values(), self.tokens.values(), self.image.values())
+        views = chain.from_iterable(
+            role.values() for role in (self.text, self.tokens, self.image, self.embedding)
+        )
         return [*views, *(name for name in (self.id, self.label) if name is not None)]
 
 
@@ -104,6 +103,7 @@ def read_rows(
     separator: str | None = None,
     folder: Path | None = None,
     image_options: Mapping[str, Any] | None = None,
+    embedding_options: Mapping[str, Any] | None = None,
     counted: Mapping[str, CountColumns] | None = None,
 ) -> dict[str, Any]:
     """Read a table in one pass over its rows.
@@ -118,8 +118,8 @@ def read_rows(
         What separates the tokens of a cell; None: white space.
     folder : Path, default=None
         Paths of pictures are relative to it.
-    image_options : dict, default=None
-        Options of `image_views`.
+    image_options, embedding_options : dict, default=None
+        Options of `image_views` and of `embedding_views`.
     counted : dict view -> CountColumns, default=None
         Views that need no counting.
 
@@ -137,15 +137,21 @@ def read_rows(
     for view, column in roles.tokens.items():
         texts[view] = TokensColumn(view, column, options, separator)
     pictures = {view: PathColumn(folder) for view in roles.image}
+    vectors = {view: VectorColumn() for view in roles.embedding}
     ids, labels = IdColumn(), LabelColumn()
     # in the order of roles.columns
-    readers: list[ColumnReader] = [*texts.values(), *pictures.values()]
+    readers: list[ColumnReader] = [*texts.values(), *pictures.values(), *vectors.values()]
     readers += [ids] * (roles.id is not None) + [labels] * (roles.label is not None)
     numbers = _feed(source, roles.columns, readers)
     arguments = _as_arguments({view: column.finish() for view, column in texts.items()})
     for view, reader in pictures.items():
-        images = _image_views(reader.paths, view, image_options or {})
+        from coview.reading.images import image_views  # it imports this module
+
+        images = image_views(reader.paths, view, **image_options or {})
         arguments = join_arguments(arguments, images)
+    for view, made in vectors.items():
+        codes = embedding_views(made.items, view, **embedding_options or {})
+        arguments = join_arguments(arguments, codes)
     _add_counted(arguments, counted)
     if roles.id is not None:
         arguments["ids"] = _check_unique(ids.ids, numbers, source, roles.id)
@@ -155,7 +161,7 @@ def read_rows(
 
 
 def _check_roles(source: RowSource, roles: ColumnRoles, counted: Iterable[str]) -> None:
-    views = [*roles.text, *roles.tokens, *roles.image, *counted]
+    views = [*roles.text, *roles.tokens, *roles.image, *roles.embedding, *counted]
     if not views:
         prose = text_columns(source)
         looks = f"{listing(prose, 20)} look like text" if prose else "none looks like text"
@@ -226,13 +232,6 @@ def join_arguments(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[
         raise ValueError(f"Two views would be called {listing(sorted(twice))}; rename one.")
     keys = ("data", "features", "present", "recipes")
     return {key: {**first[key], **second[key]} for key in keys}
-
-
-def _image_views(paths: list[str | None], view: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    # not at the top: `images` imports this module, and few tables have pictures
-    from coview.reading.images import image_views
-
-    return image_views(paths, view, **options)
 
 
 def _add_counted(arguments: dict[str, Any], counted: Mapping[str, CountColumns]) -> None:

@@ -21,9 +21,9 @@ import scipy.sparse as sp
 
 from coview.extras import need
 from coview.params import check_int, seed_of
+from coview.reading.codes import kmeans_centers, read_titles, titles_setting
 from coview.reading.image_files import PictureFolder, read_picture, read_picture_folder
 from coview.reading.recipes import is_missing
-from coview.runners.native import one_native_thread
 from coview.store import renamed
 from coview.views.checks import DataWarning
 from coview.wording import plural, quoted
@@ -212,6 +212,8 @@ class ImageWordsRecipe:
         The vocabulary: centers of RootSIFT descriptors.
     max_side, max_descriptors : int
         As in `image_views`.
+    titles : tuple of str
+        What the words are called, once a model was fitted: see `coview.reading.codes`.
     """
 
     kind: ClassVar[str] = "image_words"
@@ -219,6 +221,7 @@ class ImageWordsRecipe:
     centers: np.ndarray
     max_side: int = 640
     max_descriptors: int = 500
+    titles: tuple[str, ...] = ()
 
     @property
     def features(self) -> np.ndarray:
@@ -244,6 +247,7 @@ class ImageWordsRecipe:
             "descriptor": "rootsift",
             "max_side": self.max_side,
             "max_descriptors": self.max_descriptors,
+            **titles_setting(self.titles),
         }
         return settings, {"centers": self.centers}
 
@@ -262,7 +266,8 @@ class ImageWordsRecipe:
         if settings["descriptor"] != "rootsift":
             raise ValueError(f"There is no descriptor {quoted(settings['descriptor'])}.")
         sizes = {n: check_int(n, settings[n], 1) for n in ("max_side", "max_descriptors")}
-        return cls(str(settings["source"]), centers, **sizes)
+        titles = read_titles(settings, len(centers))
+        return cls(str(settings["source"]), centers, **sizes, titles=titles)
 
 
 def _descriptors(picture: np.ndarray, most: int) -> np.ndarray:
@@ -327,17 +332,7 @@ def _vocabulary(descriptors: np.ndarray, n_words: int, seed: int) -> np.ndarray:
             )
             warnings.warn(message, DataWarning, stacklevel=4)
         return _root(different)
-    return _centers(_root(descriptors), n_words, seed)
-
-
-def _centers(points: np.ndarray, n_words: int, seed: int) -> np.ndarray:
-    from sklearn.cluster import MiniBatchKMeans
-
-    kmeans = MiniBatchKMeans(
-        n_words, n_init=1, batch_size=4096, compute_labels=False, random_state=seed
-    )
-    with one_native_thread():  # the number of threads must not change a bit of the result
-        return kmeans.fit(points).cluster_centers_
+    return kmeans_centers(_root(descriptors), n_words, seed)
 
 
 # -- colors --------------------------------------------------------------------------------------

@@ -68,6 +68,7 @@ class Recipe(Protocol):
 RECIPES = {
     "text": ("coview.reading.text", "TextRecipe"),
     "tokens": ("coview.reading.text", "TokensRecipe"),
+    "embedding": ("coview.reading.embeddings", "EmbeddingRecipe"),
     "image_words": ("coview.reading.images", "ImageWordsRecipe"),
     "image_color": ("coview.reading.images", "ImageColorRecipe"),
     "image_colour": ("coview.reading.images", "ImageColorRecipe"),  # in early files
@@ -100,6 +101,23 @@ def is_raw_column(items: Any) -> bool:
     return isinstance(items, list | tuple) and any(_is_raw_item(item) for item in items)
 
 
+def is_vectors(recipe: Recipe | None, items: Any) -> bool:
+    """Return whether these are vectors for a recipe of embeddings; counts of codes are sparse."""
+    return recipe is not None and recipe.kind == "embedding" and not sp.issparse(items)
+
+
+def encode_vectors(X: Any, recipes: Mapping[str, Recipe | None]) -> Any:
+    """Return matrices by view with the vectors among them, of embeddings, as counts of codes."""
+    if not isinstance(X, Mapping) or sp.issparse(X):
+        return X
+    return {
+        name: recipes[name].counts(items)[0]  # type: ignore[union-attr]
+        if is_vectors(recipes.get(name), items)
+        else items
+        for name, items in X.items()
+    }
+
+
 def is_frame(X: Any) -> bool:
     """Return whether X looks like a DataFrame of pandas or polars or a table of pyarrow."""
     return hasattr(type(X), "columns") and not isinstance(X, Mapping)
@@ -112,7 +130,12 @@ def raw_columns(X: Any, recipes: Mapping[str, Recipe | None]) -> Mapping[str, An
     documents where the recipes read a single column.
     """
     if isinstance(X, Mapping):
-        return X if is_raw(X) else None
+        by_source = {r.source: r for r in recipes.values() if r is not None}
+        raw = bool(X) and all(
+            is_vectors(by_source.get(name), items) or is_raw_column(items)
+            for name, items in X.items()
+        )
+        return X if raw else None
     known = list(dict.fromkeys(r.source for r in recipes.values() if r is not None))
     if is_frame(X):
         return _frame_columns(X, known) if known else None

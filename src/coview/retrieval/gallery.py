@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from coview.retrieval.query import known_counts
+from coview.retrieval.query import Doc, known_counts
 from coview.retrieval.spaces import ComparisonSpace, ViewOrAll, training_mixtures
 from coview.views.container import Views
 from coview.wording import listing, quoted
@@ -180,3 +180,30 @@ def check_view(model: Any, name: ViewOrAll) -> None:
             f"in_view must be a view of the model ({listing(model.view_names_)}) or None for all "
             f"views together; got {name!r}."
         )
+
+
+def training_mixture(
+    model: Any, doc: Doc, by_number: bool = True, among: str = "the training documents"
+) -> np.ndarray:
+    """Return the mixture of a training document, of one view if `doc` names it, as (1, topics).
+
+    Parameters
+    ----------
+    model : fitted model
+    doc : Doc
+    by_number : bool, default=True
+        Whether a number stands for a training document.
+    among : str
+        Where the document was looked for, for the message.
+    """
+    check_view(model, doc.view)
+    documents = Gallery(model.doc_topic_, np.arange(0), ids=model.doc_ids_)
+    row = documents.row_of(doc.id)
+    if row is None or not (by_number or isinstance(doc.id, str)):
+        known = "" if documents.ids is not None else " (the training documents have no ids)"
+        raise ValueError(f"There is no document {doc.id!r} among {among}{known}.")
+    if doc.view is None:
+        return model.doc_topic_[[row]]
+    if not model.present_[row, model.view_names_.index(doc.view)]:
+        raise ValueError(f"Document {doc.id!r} has no view {quoted(doc.view)} to search with.")
+    return model.view_doc_topic_[doc.view][[row]]

@@ -18,11 +18,11 @@ from coview.retrieval.exact import ScoresAndRows, nearest, take_order
 from coview.retrieval.explain import Explainer
 from coview.retrieval.files import IndexContents, load_index, model_fingerprint, save_index
 from coview.retrieval.gallery import (
-    Gallery,
     check_training_views,
     check_view,
     new_gallery,
     training_gallery,
+    training_mixture,
 )
 from coview.retrieval.query import Doc, QueryBatch, as_mixtures, read_many, read_one
 from coview.retrieval.results import Hit, Reason, SearchResults
@@ -347,19 +347,9 @@ class SearchIndex:
         return QueryBatch(self._gallery.vectors[[row]], self.in_view)
 
     def _training_mixture(self, doc: Doc) -> np.ndarray:
-        model = self._required_model()
-        check_view(model, doc.view)
-        documents = Gallery(model.doc_topic_, np.arange(0), ids=model.doc_ids_)
-        row = documents.row_of(doc.id)
         # a number is that of a document searched, never of a training document beside them
-        if row is None or not (self._gallery.of_training or isinstance(doc.id, str)):
-            known = "" if documents.ids is not None else " (the training documents have no ids)"
-            raise ValueError(f"There is no document {doc.id!r} among those searched{known}.")
-        if doc.view is None:
-            return model.doc_topic_[[row]]
-        if not model.present_[row, model.view_names_.index(doc.view)]:
-            raise ValueError(f"Document {doc.id!r} has no view {quoted(doc.view)} to search with.")
-        return model.view_doc_topic_[doc.view][[row]]
+        by_number = self._gallery.of_training
+        return training_mixture(self._required_model(), doc, by_number, "those searched")
 
     def _required_model(self) -> Any:
         if self.model is None:

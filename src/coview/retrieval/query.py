@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.reading.recipes import is_raw
+from coview.reading.recipes import is_raw, is_vectors
 from coview.retrieval.spaces import ViewOrAll
 from coview.views.container import Views
 from coview.wording import listing, quoted
@@ -74,7 +74,7 @@ class QueryBatch:
 
 def read_one(model: Any, query: Any) -> Views:
     """Read one document, raw or as counts, as views of the model with its columns."""
-    views = model.as_views(_as_views(model, query, one=True))
+    views = model.as_views(query_views(model, query, one=True))
     if len(views) != 1:
         raise ValueError(
             f"A query is one document; got {len(views):,}. Use query_many for several."
@@ -86,7 +86,7 @@ def read_one(model: Any, query: Any) -> Views:
 
 def read_many(model: Any, queries: Any) -> Views:
     """Read documents, raw or as counts, as views of the model with its columns."""
-    views = model.as_views(_as_views(model, queries, one=False))
+    views = model.as_views(query_views(model, queries, one=False))
     empty = np.flatnonzero(known_counts(model, views) == 0)
     if len(empty):
         raise ValueError(
@@ -130,7 +130,39 @@ def as_mixtures(queries: Any, n_topics: int, model: Any = None) -> np.ndarray | 
 # -- raw documents and matrices --------------------------------------------------------------------
 
 
-def _as_views(model: Any, query: Any, one: bool) -> Views:
+def is_one_document(model: Any, X: Any) -> bool:
+    """Tell one document, raw or as a row of counts, from several: lists of raw ones, matrices."""
+    if not isinstance(X, Mapping) or sp.issparse(X):  # a DOK is a dict as well
+        return isinstance(X, str) or _is_row(X)
+    given = [(name, value) for name, value in X.items() if value is not None]
+    return all(_is_one(model, name, value) for name, value in given)
+
+
+def _is_one(model: Any, name: str, value: Any) -> bool:
+    recipe = _recipe(model, name)
+    if isinstance(value, list | tuple) and any(isinstance(item, str) for item in value):
+        return recipe is not None and recipe.kind == "tokens"
+    if is_vectors(recipe, value):
+        return isinstance(value, str) or _is_row(value)
+    if isinstance(value, list | tuple) or sp.issparse(value) or np.ndim(value) == 1:
+        return _is_row(value)
+    return _is_raw_one(model, name, value)
+
+
+def _is_row(value: Any) -> bool:
+    """Return whether this is one row of numbers."""
+    if sp.issparse(value):
+        return value.ndim == 1
+    if not isinstance(value, np.ndarray | list | tuple):
+        return False
+    try:
+        row = np.asarray(value)
+    except ValueError:  # lists of different lengths
+        return False
+    return row.ndim == 1 and row.dtype.kind in "biuf"
+
+
+def query_views(model: Any, query: Any, one: bool) -> Views:
     """Return a query (`one`) or queries as views, with whatever columns they have."""
     if isinstance(query, Views):
         return query
@@ -141,7 +173,7 @@ def _as_views(model: Any, query: Any, one: bool) -> Views:
     query = {name: value for name, value in query.items() if value is not None}
     if not query:
         raise ValueError("The query is empty: give a text, a picture or counts for some view.")
-    raw = {n: v for n, v in query.items() if (_is_raw_one(model, n, v) if one else is_raw({n: v}))}
+    raw = {n: v for n, v in query.items() if (_is_raw_one if one else _are_raw)(model, n, v)}
     parts = [_read(model, name, value, one) for name, value in raw.items()]
     parts += [Views({n: _matrix(v)}) for n, v in query.items() if n not in raw]
     return _join_views(parts)
@@ -176,7 +208,9 @@ def _matrix(value: Any) -> Any:
 
 
 def _is_raw_one(model: Any, name: str, value: Any) -> bool:
-    """Tell whether one query of a view is raw (a text, tokens, a picture) rather than counts."""
+    """Tell whether one query of a view is raw (a text, a picture, a vector) rather than counts."""
+    if is_vectors(_recipe(model, name), value):
+        return True
     if isinstance(value, list | tuple):
         return bool(value) and all(isinstance(item, str | PurePath) for item in value)
     if sp.issparse(value):
@@ -189,6 +223,11 @@ def _is_raw_one(model: Any, name: str, value: Any) -> bool:
     return len(value.shape) > (1 if picture else 2)
 
 
+def _are_raw(model: Any, name: str, value: Any) -> bool:
+    """Tell whether several queries of a view are raw."""
+    return is_vectors(_recipe(model, name), value) or is_raw({name: value})
+
+
 def _recipe(model: Any, name: str) -> Any:
     """Return the recipe of a view or of a raw column; None for a view given as a matrix."""
     by_source = {r.source: r for r in model.recipes_.values() if r is not None}
@@ -199,8 +238,9 @@ def _read(model: Any, name: str, value: Any, one: bool) -> Views:
     """Read raw documents of a view, or of the raw column that several views are made from."""
     recipe = _recipe(model, name)
     source = name if recipe is None else recipe.source
-    tokens = recipe is not None and recipe.kind == "tokens"
-    listed = isinstance(value, list | tuple) and (not one or not tokens)
+    # one document may be a list: of tokens, of the numbers of a vector
+    is_list = recipe is not None and recipe.kind in ("tokens", "embedding")
+    listed = not one or (isinstance(value, list | tuple) and not is_list)
     views = model.read({source: list(value) if listed else [value]})
     return views if name == source else views.select(name)
 

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from coview.views.media_constructors import MediaConstructors
+
 ColumnNames = str | Iterable[str] | Mapping[str, str] | None
 
 
-class Constructors:
+class Constructors(MediaConstructors):
     """The constructors of `Views` from data that are not matrices in memory."""
 
     __slots__ = ()
@@ -109,6 +111,7 @@ class Constructors:
         text: ColumnNames = None,
         tokens: ColumnNames = None,
         image: ColumnNames = None,
+        embedding: ColumnNames = None,
         id: str | None = None,
         label: str | None = None,
         encoding: str = "utf-8",
@@ -116,6 +119,7 @@ class Constructors:
         quotechar: str | None = '"',
         separator: str | None = None,
         image_options: Mapping[str, Any] | None = None,
+        embedding_options: Mapping[str, Any] | None = None,
         on_bytes: Any = None,
         **options: Any,
     ) -> Self:
@@ -130,10 +134,12 @@ class Constructors:
             ``.csv``, ``.tsv``, ``.tab``, ``.jsonl``, ``.ndjson``, ``.json`` (one object per
             line), each also with ``.gz`` after it, or ``.parquet``. The first row of a CSV or TSV
             file names the columns.
-        text, tokens, image : str, list of str, or dict view -> column, default=None
+        text, tokens, image, embedding : str, list of str, or dict view -> column, default=None
             Columns of texts; of tokens, which are counted unchanged; of paths of pictures,
-            relative to the folder of the table. Each becomes a view with the name of its column,
-            unless a dict gives another. A document with an empty cell lacks the view.
+            relative to the folder of the table; of vectors (lists, lists in JSON, or numbers with
+            commas or blanks between them), which become codes: see `from_embeddings`. Each becomes
+            a view with the name of its column, unless a dict gives another. A document with an
+            empty cell lacks the view.
         id : str, default=None
             The column of ids of the documents.
         label : str, default=None
@@ -148,8 +154,8 @@ class Constructors:
         separator : str, default=None
             What separates the tokens of a cell that is no list; None: white space, unless the cell
             is a list in JSON.
-        image_options : dict, default=None
-            Options of `coview.reading.images.image_views`.
+        image_options, embedding_options : dict, default=None
+            Options of `coview.reading.images.image_views`, and of `from_embeddings`.
         on_bytes : callable, default=None
             Called from time to time as ``on_bytes(bytes_read, bytes_in_all)``.
         **options
@@ -181,11 +187,12 @@ class Constructors:
         )
         arguments = read_rows(
             source,
-            ColumnRoles.from_options(text, tokens, image, id, label),
+            ColumnRoles.from_options(text, tokens, image, embedding, id, label),
             TextOptions(**options),
             separator=separator,
             folder=Path(path).parent,
             image_options=image_options,
+            embedding_options=embedding_options,
         )
         return cls(**arguments)
 
@@ -198,10 +205,12 @@ class Constructors:
         tokens: ColumnNames = None,
         counts: Any = None,
         image: ColumnNames = None,
+        embedding: ColumnNames = None,
         id: str | None = None,
         label: str | None = None,
         separator: str | None = None,
         image_options: Mapping[str, Any] | None = None,
+        embedding_options: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Self:
         """Count the words of the columns of a DataFrame: pandas, polars (also lazy) or pyarrow.
@@ -209,7 +218,7 @@ class Constructors:
         Parameters
         ----------
         frame : DataFrame, LazyFrame or Table
-        text, tokens, image, id, label, separator, image_options
+        text, tokens, image, embedding, id, label, separator, image_options, embedding_options
             As in `from_table`; a column of lists holds tokens. Without `id`, the index of a pandas
             frame gives the ids, unless it only numbers the rows.
         counts : list of str, or dict view -> list of str or pattern, default=None
@@ -239,66 +248,14 @@ class Constructors:
         source = FrameRows(frame)
         arguments = read_rows(
             source,
-            ColumnRoles.from_options(text, tokens, image, id, label),
+            ColumnRoles.from_options(text, tokens, image, embedding, id, label),
             TextOptions(**options),
             separator=separator,
             image_options=image_options,
+            embedding_options=embedding_options,
             counted=read_count_columns(source, counts),
         )
         return cls(**{"ids": source.ids, **arguments})
-
-    @classmethod
-    def from_images(
-        cls,
-        images: Any,
-        *,
-        captions: Any = None,
-        ids: Any = None,
-        labels: Any = None,
-        name: str = "image",
-        caption_name: str = "caption",
-        caption_options: Mapping[str, Any] | None = None,
-        **options: Any,
-    ) -> Self:
-        """Count the visual words and the colors of pictures; needs ``coview[images]``.
-
-        Parameters
-        ----------
-        images : folder, or sequence of path, uint8 array or None
-            From a folder, all pictures are read, sorted by name; their paths in the folder are the
-            ids, a text ``<name>.txt`` beside a picture is its caption, and subfolders are
-            classes. In a sequence, None is a document without a picture.
-        captions : sequence of str or None, default=None
-            A text for each picture, None for a picture without a caption.
-        ids, labels : default=None
-            As in the constructor.
-        name, caption_name : str
-            Names of the views: ``<name>`` for visual words, ``<name>_color`` for colors, and
-            ``<caption_name>`` for words of the captions.
-        caption_options : dict, default=None
-            Options of `from_texts` for the captions.
-        **options
-            Options of `coview.reading.images.image_views`: `n_words`, `color`, `max_side`,
-            `max_descriptors`, `sample`, `random_state`, `progress`.
-
-        Returns
-        -------
-        Views
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from coview import Views
-        >>> gray = np.full((8, 8), 200, dtype=np.uint8)
-        >>> Views.from_images([gray, None], ids=["wall", "nothing"], n_words=0)
-        Views: 2 documents, 1 view
-          image_color  136 terms  1 non-zero (0.4 %)  1 document (1 lacks it)
-          labels: no; ids: yes; feature names: all views
-        """
-        from coview.reading.images import read_pictures
-
-        names = name, caption_name
-        return cls(**read_pictures(images, captions, ids, labels, names, caption_options, options))
 
     @classmethod
     def from_files(

@@ -1,0 +1,1 @@
+"""Sentence embeddings as a view: what their codes add to words."""

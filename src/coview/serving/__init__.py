@@ -1,0 +1,1 @@
+"""A fitted model as an HTTP service: `coview serve`, or `coview.serving.server.serve`."""

@@ -1,0 +1,294 @@
+"""A model ready to be asked: what each route computes, as plain values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from coview.em.scaling import count_clipped
+from coview.models import topic_model
+from coview.report import summarize_topics, topic_names
+from coview.retrieval import Doc, SearchIndex
+from coview.retrieval.query import known_counts
+from coview.serving.documents import DocumentReader
+from coview.serving.errors import RequestError
+from coview.serving.work import Deadline
+from coview.views.container import Views
+from coview.wording import listing, quoted
+
+CHUNK = 32  # documents that are worked on between two looks at the deadline
+DIGITS = 7  # of numbers in answers
+
+Document = Mapping[str, Any]
+
+
+@dataclass
+class Answers:
+    """What is said of each document of a request.
+
+    Attributes
+    ----------
+    rows : list of dict
+    clipped : dict of int
+        By view, how many numbers were beyond the range of training and were cut off.
+    """
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    clipped: dict[str, int] = field(default_factory=dict)
+
+    def add_clipped(self, clipped: Mapping[str, int]) -> None:
+        """Add what was cut off in some of the documents."""
+        for view, count in clipped.items():
+            if count:
+                self.clipped[view] = self.clipped.get(view, 0) + int(count)
+
+
+class ServedModel:
+    """A fitted model, and the documents that can be searched with it.
+
+    Parameters
+    ----------
+    model : fitted model or TopicClassifier
+        It is used by one thread at a time each, so its `n_jobs` becomes 1.
+    index : SearchIndex, optional
+        What is searched, in its view alone. By default the training documents, in each view.
+    documents : dict of Views, optional
+        Arguments of `SearchIndex` that say what is searched: "views" or "training_views".
+
+    Examples
+    --------
+    >>> from coview import PLSA, Views
+    >>> views = Views.from_texts({"en": ["ball goal", "moon star", "goal team"]}, max_df=1.0)
+    >>> served = ServedModel(PLSA(2, random_state=0).fit(views))
+    >>> found = served.transform([{"en": "goal"}], Deadline(60))
+    >>> len(found.rows[0]["mixture"]), found.rows[0]["known"]
+    (2, True)
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        index: SearchIndex | None = None,
+        documents: Mapping[str, Views] | None = None,
+    ) -> None:
+        self.fitted = model
+        self.model = topic_model(model)
+        self.model.n_jobs = 1
+        self._documents: dict[str, Any] = dict(documents or {})
+        self._reader = DocumentReader(self.model)
+        self._names = topic_names(model)
+        self._classes = getattr(model, "classes_", None)
+        self._indexes: dict[str | None, SearchIndex] = {}
+        self._given = index
+        if index is not None:
+            index.n_jobs = 1
+            self._indexes[index.in_view] = index
+
+    @property
+    def real_views(self) -> list[str]:
+        """The views that may have numbers below 0."""
+        return self._reader.real_views
+
+    def prepare(self) -> None:
+        """Make the indexes and compile what requests run, so that the first is not the slowest."""
+        if self._given is None:
+            self._make_indexes()
+        deadline = Deadline(3600)
+        document = self.some_document()
+        self.predict([document], deadline)
+        for in_view in self._indexes:
+            self.search(document, None, in_view, 1, False, deadline)
+
+    def _make_indexes(self) -> None:
+        """Make an index of all views together, and of each view that some document has."""
+        self._indexes[None] = SearchIndex(self.model, n_jobs=1, **self._documents)
+        for view in self.model.view_names_:
+            try:
+                made = SearchIndex(self.model, in_view=view, n_jobs=1, **self._documents)
+            except ValueError:  # no document has it
+                continue
+            self._indexes[view] = made
+
+    # -- routes --------------------------------------------------------------------------------
+
+    def transform(self, documents: Sequence[Document], deadline: Deadline) -> Answers:
+        """Return the mixture and the main topic of each document."""
+        found = Answers()
+        for mixture, _, known in self._folded_in(documents, deadline, found):
+            topic = int(mixture.argmax())
+            found.rows.append(
+                {
+                    "mixture": np.round(mixture, DIGITS).tolist(),
+                    "topic": topic if known else None,
+                    "name": self._names[topic] if known else None,
+                    "known": known,
+                }
+            )
+        return found
+
+    def predict(self, documents: Sequence[Document], deadline: Deadline) -> Answers:
+        """Return the topic, or the class of a classifier, of each document."""
+        found = Answers()
+        for mixture, label, known in self._folded_in(documents, deadline, found):
+            found.rows.append(
+                {
+                    "label": self._label(label) if known else None,
+                    "name": self._names[label] if known else None,
+                    "probability": float(round(mixture[label], DIGITS)) if known else None,
+                    "known": known,
+                }
+            )
+        return found
+
+    def _label(self, number: int) -> Any:
+        if self._classes is None:
+            return number
+        label = self._classes[number]
+        return label.item() if isinstance(label, np.generic) else label
+
+    def _folded_in(
+        self, documents: Sequence[Document], deadline: Deadline, answers: Answers
+    ) -> Iterator[tuple[np.ndarray, int, bool]]:
+        """Yield mixture, label and whether anything is known of each document."""
+        for views in self._read(documents, deadline):
+            found = self.fitted.fold_in(views)
+            answers.add_clipped(found.clipped)
+            mixtures = found.doc_topic.astype(np.float64)
+            known = ~found.empty
+            yield from zip(mixtures, map(int, found.labels), map(bool, known), strict=True)
+
+    def _read(self, documents: Sequence[Document], deadline: Deadline) -> Iterator[Views]:
+        """Yield documents as views, a few at a time; each is folded in on its own."""
+        for begin in range(0, len(documents), CHUNK):
+            deadline.check()
+            yield self._reader.read(documents[begin : begin + CHUNK], begin)
+
+    def search(
+        self,
+        query: Document | None,
+        like: str | int | None,
+        in_view: str | None,
+        top: int,
+        explain: bool,
+        deadline: Deadline,
+    ) -> list[dict[str, Any]]:
+        """Return the documents most similar to a query, or to the known document `like`."""
+        index = self._index(in_view)
+        if query is None:
+            assert like is not None
+            asked: Any = Doc(like)
+        else:
+            asked = self._reader.read([query])
+            if not known_counts(self.model, asked).any():
+                raise RequestError(
+                    422, "nothing_known", "The model knows no term of the query. Use others."
+                )
+        deadline.check()
+        try:
+            hits = index.query(asked, top, explain=explain)
+        except ValueError as error:
+            if query is not None:
+                raise
+            raise RequestError(404, "no_document", str(error)) from error
+        return [self._with_topic(row) for row in hits.to_rows()]
+
+    def _with_topic(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Add the main topic of an answer, where it is a training document of the model."""
+        topic = name = None
+        if self._searches_training:
+            topic = int(self.model.labels_[row["position"]])
+            name = self._names[topic]
+        plain = {**row, "score": round(row["score"], DIGITS), "topic": topic, "name": name}
+        return finite(plain)
+
+    @property
+    def _searches_training(self) -> bool:
+        return self._given is None and "views" not in self._documents
+
+    def _index(self, in_view: str | None) -> SearchIndex:
+        if in_view is not None:
+            self._check_view(in_view)
+        if self._given is not None and in_view is None:
+            in_view = self._given.in_view
+        if in_view not in self._indexes:
+            raise RequestError(
+                422, "bad_view", f"in_view: what is searched has {self._searched()} alone."
+            )
+        return self._indexes[in_view]
+
+    def _searched(self) -> str:
+        views = [name for name in self._indexes if name is not None]
+        return listing(views, 20) if views else "all views together"
+
+    def annotate(
+        self, documents: Sequence[Document], in_view: str, top: int, deadline: Deadline
+    ) -> Answers:
+        """Return the terms of one view that the other views of each document speak for."""
+        if not hasattr(self.fitted, "predict_terms"):
+            raise RequestError(501, "not_there", "This version of coview predicts no terms.")
+        self._check_view(in_view)
+        if not self.model.components_[in_view].any():
+            raise RequestError(
+                422, "bad_view", f"in_view: the model knows no term of view {quoted(in_view)}."
+            )
+        found = Answers()
+        for views in self._read(documents, deadline):
+            known = known_counts(self.model, views) > 0
+            terms = iter(self._predicted(views[known], in_view, top) if known.any() else ())
+            rows = [{"terms": next(terms) if told else [], "known": bool(told)} for told in known]
+            found.rows += rows
+            found.add_clipped(count_clipped(views, self.model.scaling_))
+        return found
+
+    def _predicted(self, views: Views, in_view: str, top: int) -> list[list[dict[str, Any]]]:
+        """Return the terms of each document; all of them have some that the model knows."""
+        return [
+            [{"term": term, "probability": round(share, DIGITS)} for term, share in row]
+            for row in self.fitted.predict_terms(views, in_view=in_view, top=top)
+        ]
+
+    def _check_view(self, name: str) -> None:
+        if name not in self.model.view_names_:
+            raise RequestError(
+                422,
+                "bad_view",
+                f"in_view: there is no view {quoted(name)}. Known are "
+                f"{listing(self.model.view_names_, 20)}.",
+            )
+
+    def topics(self, n_terms: int) -> list[dict[str, Any]]:
+        """Return the topics, the largest first."""
+        return summarize_topics(self.fitted, n_terms)
+
+    def some_document(self) -> Document:
+        """Return a document of one term that the model knows."""
+        view = next(name for name, topics in self.model.components_.items() if topics.any())
+        topics, names = self.model.components_[view], self.model.feature_names_[view]
+        column = int(topics.max(axis=0).argmax())
+        return {view: {str(column if names is None else names[column]): 1}}
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the model is, for the list of topics."""
+        return {
+            "model": type(self.fitted).__name__,
+            "n_topics": len(self._names),
+            "n_documents": len(self.model.doc_topic_),
+            "views": list(self.model.view_names_),
+        }
+
+
+def finite(value: Any) -> Any:
+    """Return a plain value with None for numbers that JSON does not have.
+
+    >>> finite({"share": float("nan"), "terms": [1.0]})
+    {'share': None, 'terms': [1.0]}
+    """
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    return [finite(item) for item in value] if isinstance(value, list | tuple) else value
