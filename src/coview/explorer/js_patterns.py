@@ -27,10 +27,10 @@ class NoCounterpart(ValueError):
 
 
 def javascript_pattern(pattern: str) -> tuple[str, int]:
-    r"""Return the source of a pattern for JavaScript's flags "gv", and its number of groups.
+    r"""Return the source of a pattern for JavaScript's flags "gu", and its number of groups.
 
     >>> javascript_pattern(r"[^\W\d_]{2,}")
-    ('[^[^\\p{L}\\p{N}_]\\p{Nd}\\u{5f}]{2,}', 0)
+    ('(?:(?![\\p{Nd}\\u{5f}])[\\p{L}\\p{N}_]){2,}', 0)
     >>> javascript_pattern("(?P<name>a)")
     Traceback (most recent call last):
         ...
@@ -128,41 +128,57 @@ class _Translation:
         return char
 
     def _class(self) -> str:
-        """Translate a class of characters, [...]."""
+        """Translate a class of characters, [...]; JavaScript has no complements within one."""
         self.at += 1
-        out = ["["]
-        if self.pattern[self.at : self.at + 1] == "^":
-            self.at += 1
-            out.append("^")
+        negated = self.pattern[self.at : self.at + 1] == "^"
+        self.at += negated
+        inside: list[str] = []
+        complements: list[str] = []
         first = True
         while first or self.pattern[self.at : self.at + 1] != "]":
             if self.at >= len(self.pattern):
                 raise NoCounterpart(f"{self.pattern!r} has a class without an end")
-            item = self._class_item()
-            after = self.pattern[self.at : self.at + 2]
-            if after[:1] == "-" and after[1:] not in ("]", "") and not item.startswith("["):
-                self.at += 1
-                item = f"{item}-{self._class_item()}"
-            out.append(item)
+            if (named := self._named_set()) is not None:
+                (complements if named[0] else inside).append(named[1])
+            else:
+                inside.append(self._range())
             first = False
         self.at += 1
-        return "".join(out) + "]"
+        return _joined("".join(inside), complements, negated)
 
-    def _class_item(self) -> str:
+    def _named_set(self) -> tuple[bool, str] | None:
+        r"""Return a set such as \w in a class, and whether it is a complement such as \W."""
+        char, named = self.pattern[self.at], self.pattern[self.at + 1 : self.at + 2]
+        if char != "\\" or named.lower() not in self.sets:
+            return None
+        self.at += 2
+        return named.isupper(), self.sets[named.lower()]
+
+    def _range(self) -> str:
+        item = self._member()
+        after = self.pattern[self.at : self.at + 2]
+        if after[:1] == "-" and after[1:] not in ("]", ""):
+            self.at += 1
+            item = f"{item}-{self._member()}"
+        return item
+
+    def _member(self) -> str:
         char = self.pattern[self.at]
-        if char != "\\":
-            self.at += 1
-            return _in_class(char)
         self.at += 1
-        named = self.pattern[self.at : self.at + 1]
-        if named.lower() in self.sets:
-            self.at += 1
-            inside = self.sets[named.lower()]
-            return f"[^{inside}]" if named.isupper() else inside
-        if named == "b":
+        if char == "\\" and self.pattern[self.at : self.at + 1] == "b":
             self.at += 1
             return _in_class("\b")
-        return _in_class(self._character())
+        return _in_class(self._character() if char == "\\" else char)
+
+
+def _joined(inside: str, complements: list[str], negated: bool) -> str:
+    if not complements:
+        return f"[{'^' if negated else ''}{inside}]"
+    own = [f"[{inside}]"] if inside else []
+    if not negated:
+        return f"(?:{'|'.join([*own, *(f'[^{c}]' for c in complements)])})"
+    not_own = "".join(f"(?!{part})" for part in own)
+    return f"(?:{not_own}{''.join(f'(?=[{c}])' for c in complements[1:])}[{complements[0]}])"
 
 
 def _plain(char: str) -> str:
