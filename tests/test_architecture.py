@@ -47,7 +47,7 @@ ALLOWED = {
     "training_data": {
         *("em", "ensemble.reliability", "new_documents", "params", "progress", "views"),
     },
-    "topic_terms": {"report"},
+    "topic_terms": {"report", "model_repr"},
     "base": {
         *("em", "io", "new_documents", "params", "pickling", "scores", "topic_terms"),
         *("training_data", "views"),
@@ -96,7 +96,10 @@ ALLOWED = {
         *("runners", "store", "views", "wording"),
     },
     "display": {"extras", "store"},
-    "plot": {"compare", "display", "escaping", "extras"},
+    "plot": {
+        *("compare", "display", "escaping", "explorer.layout", "extras", "models", "report"),
+    },
+    "model_repr": {"escaping", "models", "report", "wording"},
     "selection": {
         *("compare.aggregate", "display", "em", "ensemble", "extras", "models", "new_documents"),
         *("params", "plot", "progress", "views", "wording"),

@@ -50,6 +50,23 @@ class TopTermsMixin:
         made = terms_frame if as_frame else top_terms
         return made(self, n_terms, relevance=relevance)
 
+    def _repr_html_(self) -> str:
+        """Return the topics as a table; scikit-learn's diagram before a fit."""
+        from sklearn.exceptions import NotFittedError
+        from sklearn.utils import estimator_html_repr
+        from sklearn.utils.validation import check_is_fitted
+
+        from coview.model_repr import describe_model
+
+        try:
+            check_is_fitted(self)
+        except NotFittedError:
+            return estimator_html_repr(self)
+        return describe_model(self)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        # notebooks ask for it first, and scikit-learn's has the diagram
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def explore(
         self,

@@ -21,6 +21,7 @@ from coview.cli.fit import fit
 from coview.cli.inspect import convert, info, topics
 from coview.cli.options import ARGUMENTS, UsageError
 from coview.cli.output import note
+from coview.cli.plot import plot
 from coview.cli.search import search
 from coview.cli.suggest import suggest
 from coview.compiling import tell_when_compiling
@@ -43,7 +44,7 @@ app = typer.Typer(
 )
 for command in (
     *(fit, topics, predict, transform, search, suggest),
-    *(evaluate, compare, info, convert, demo, explore),
+    *(plot, evaluate, compare, info, convert, demo, explore),
 ):
     app.command()(command)
 app.add_typer(data_app, name="data")

@@ -56,3 +56,14 @@ def _spread(places: np.ndarray, share: float = 0.6) -> np.ndarray:
     span = np.abs(places).max(axis=0)
     scaled = np.divide(places, span, out=np.zeros_like(places), where=span > 0)
     return np.where(span > 0, share * ranks + (1 - share) * scaled, 0.0)
+
+
+def place_documents(mixtures: np.ndarray, topic_places: np.ndarray) -> np.ndarray:
+    """Return the places of documents (documents, 2): among their topics, weights p(z|d)^4.
+
+    >>> place_documents(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([[-1.0, 0.0], [1.0, 0.0]]))
+    array([[ 0.,  0.],
+           [-1.,  0.]])
+    """
+    weights = np.asarray(mixtures, np.float64) ** 4
+    return weights @ np.asarray(topic_places, np.float64) / weights.sum(axis=1, keepdims=True)

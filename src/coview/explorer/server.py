@@ -79,7 +79,9 @@ class ExplorerSite:
     def search(self, asked: Any) -> dict[str, Any]:
         """Answer {"ask": {"view", "text" or "row"}, "answer": view or None, "top": n}."""
         if not isinstance(asked, dict) or not isinstance(asked.get("ask"), dict):
-            raise BadRequest('Expected {"ask": {"view": ..., "text": ...}, "answer": ..., "top": n}.')
+            raise BadRequest(
+                'Expected {"ask": {"view": ..., "text": ...}, "answer": ..., "top": n}.'
+            )
         ask = asked["ask"]
         view = self._view(ask.get("view"))
         if isinstance(ask.get("text"), str) and view is not None:
@@ -91,7 +93,9 @@ class ExplorerSite:
             raise BadRequest("Ask with the text of a view, or with the row of a document.")
         return self._answer(query, asked.get("answer"), asked.get("top", 10), ask.get("row"))
 
-    def picture(self, data: bytes, view: str | None, answer: str | None, top: int) -> dict[str, Any]:
+    def picture(
+        self, data: bytes, view: str | None, answer: str | None, top: int
+    ) -> dict[str, Any]:
         """Answer a picture, given as the bytes of its file."""
         name = self._view(view)
         recipe = None if name is None else self.model.recipes_.get(name)
