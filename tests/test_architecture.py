@@ -47,7 +47,7 @@ ALLOWED = {
     "training_data": {
         *("em", "ensemble.reliability", "new_documents", "params", "progress", "views"),
     },
-    "topic_terms": {"annotation", "report"},
+    "topic_terms": {"annotation", "explorer.explore", "model_repr", "report"},
     "base": {
         *("em", "io", "new_documents", "params", "pickling", "reading.codes", "scores"),
         *("topic_terms", "training_data", "views"),
@@ -78,7 +78,10 @@ ALLOWED = {
     "inspection": {"io", "model_checks"},
     "metrics": {"params", "views.labels"},
     "term_names": set(),
-    "report": {"models", "params", "term_names"},
+    "report": {
+        *("_lazy", "escaping", "held_out", "kernels", "metrics", "models", "params", "retrieval"),
+        *("term_names", "views", "wording"),
+    },
     "annotation": {
         *("extras", "models", "params", "retrieval", "term_names", "views", "wording"),
     },
@@ -98,7 +101,11 @@ ALLOWED = {
         *("runners", "store", "views", "wording"),
     },
     "display": {"extras", "store"},
-    "plot": {"compare", "display", "escaping", "extras"},
+    "plot": {
+        *("compare", "display", "escaping", "explorer.layout", "extras", "models", "report"),
+        "term_names",
+    },
+    "model_repr": {"escaping", "models", "report", "wording"},
     "selection": {
         *("compare.aggregate", "display", "em", "ensemble", "extras", "models", "new_documents"),
         *("params", "plot", "progress", "runners", "views", "wording"),

@@ -1,7 +1,7 @@
 """The demo: functions of numpy, scipy and scikit-learn in two views, docstring and code.
 
-`run_demo` fits a model, shows its topics and clusters, and searches held-out code with docstrings
-and docstrings with code.
+`run_demo` fits a model, shows its topics and clusters, searches held-out code with docstrings and
+docstrings with code, and writes the explorer.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from rich.table import Table
 from sklearn.model_selection import train_test_split
 
 from coview.datasets import load_python_api
+from coview.datasets.python_api import read_python_api_texts
 from coview.escaping import for_terminal
 from coview.metrics import match_ranks, normalized_mutual_info, purity, similarity
 from coview.models import model_class
@@ -49,6 +50,7 @@ def run_demo(
     seed: int = 0,
     console: Console | None = None,
     save: Path | None = None,
+    explore: Path | None = None,
 ) -> dict[str, float]:
     """Fit a model to 80 % of the built-in data and show topics, clusters and search.
 
@@ -62,6 +64,8 @@ def run_demo(
         Where to print; standard output by default.
     save : Path, optional
         File to save the model to.
+    explore : Path, optional
+        Page to write the explorer to, of all items.
 
     Returns
     -------
@@ -72,7 +76,7 @@ def run_demo(
     console = console or Console()
     console.rule("[bold]coview: one topic model for docstrings and their code")
     with console.status("Reading the source files of numpy, scipy and scikit-learn ..."):
-        views = load_python_api()
+        views, sources = load_python_api(return_sources=True)
     console.print(escape(repr(views)), highlight=False)
     train, test = _split(views, seed)
     model = _fit(model_name, train, seed)
@@ -94,7 +98,24 @@ def run_demo(
             '--view doc --in code "solve a linear system with a sparse matrix"',
             highlight=False,
         )
+    if explore is not None:
+        _explore(console, model, views, sources, explore)
     return figures
+
+
+def _explore(
+    console: Console, model: Any, views: Views, sources: Sequence[str], path: Path
+) -> None:
+    """Write the explorer of all items, and say where it is."""
+    with console.status("Writing the explorer ..."):
+        texts = read_python_api_texts(sources)
+        model.explore(views, path, texts=texts, title="Functions of numpy, scipy and scikit-learn")
+    size = path.stat().st_size / 1e6
+    console.print(
+        f"\nLook at all of it: open [bold]{escape(for_terminal(path))}[/] in a browser "
+        f"({size:.1f} MB, needs no network).",
+        highlight=False,
+    )
 
 
 def _split(views: Views, seed: int) -> tuple[Views, Views]:

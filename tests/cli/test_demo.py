@@ -16,7 +16,7 @@ def model(tmp_path_factory):
 @pytest.fixture(scope="module")
 def demo(model):
     """The finished process of the demo, as `make demo` starts it."""
-    return coview("demo", "--save", model)
+    return coview("demo", "--save", model, "--explore", model.with_name("demo.html"))
 
 
 def median_ranks(out):
@@ -43,11 +43,18 @@ def test_it_shows_its_progress_on_standard_error(demo):
 
 
 @pytest.mark.parametrize("name", ["mggm", pytest.param("divergence", marks=pytest.mark.slow)])
-def test_the_model_can_be_chosen(name):
-    code, out, said = inside("demo", "--model", name)
+def test_the_model_can_be_chosen(name, tmp_path):
+    code, out, said = inside("demo", "--model", name, "--explore", tmp_path / "demo.html")
     assert code == 0, said
     for rank, size in median_ranks(out):
         assert rank <= 0.1 * size
+
+
+def test_it_ends_with_a_page_and_says_where_it_is(demo, model):
+    page = model.with_name("demo.html")
+    assert page.name in demo.stdout.split("Look at all of it")[1]
+    assert 0.5e6 < page.stat().st_size <= 3e6
+    assert "http://" not in page.read_text().split("<script", 1)[0]
 
 
 def test_the_saved_model_can_be_searched(demo, model):

@@ -409,3 +409,16 @@ def test_words_tell_what_an_item_is_about(whole):
     code = set(np.array(views.features["code"])[views["code"][[row]].indices])
     assert {"pearson", "correlation", "coefficient"} <= doc
     assert {"statistic", "alternative", "norm"} <= code
+
+
+def test_texts_of_items_can_be_shown():
+    from coview.datasets.python_api import read_python_api_texts
+
+    views, sources = load_python_api(return_sources=True)
+    row = list(views.ids).index("scipy.signal.tf2zpk")
+    texts = read_python_api_texts([sources[row], "scipy/not_there.py:1"], most=300)
+    assert texts["doc"][0].startswith("Return zero, pole, gain")
+    assert texts["code"][0].startswith("def tf2zpk(b, a):")
+    assert "Return zero" not in texts["code"][0]
+    assert max(map(len, texts["code"])) <= 300
+    assert texts["doc"][1] == texts["code"][1] == ""

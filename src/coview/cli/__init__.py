@@ -17,10 +17,12 @@ from coview.cli.apply import evaluate, predict, transform
 from coview.cli.compare import compare
 from coview.cli.data import data_app
 from coview.cli.demo import demo
+from coview.cli.explore import explore
 from coview.cli.fit import fit
 from coview.cli.inspect import convert, info, topics
 from coview.cli.options import ARGUMENTS, UsageError
 from coview.cli.output import note
+from coview.cli.plot import plot
 from coview.cli.search import search
 from coview.cli.serve import serve
 from coview.cli.suggest import suggest
@@ -43,8 +45,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 for command in (
-    *(fit, topics, predict, transform, search, annotate, suggest),
-    *(evaluate, compare, info, convert, demo, serve),
+    *(fit, topics, predict, transform, search, annotate, suggest, explore, plot),
+    *(evaluate, compare, info, convert, serve, demo),
 ):
     app.command()(command)
 app.add_typer(data_app, name="data")

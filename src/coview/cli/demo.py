@@ -18,8 +18,11 @@ def demo(
     save: Annotated[
         Path | None, typer.Option(help="Save the model to this file, for `coview search`.")
     ] = None,
+    explore: Annotated[
+        Path, typer.Option(help="Where to write the explorer, a page for a browser.")
+    ] = Path("coview-demo.html"),
 ) -> None:
-    """Show topics, clusters and cross-view search on built-in data.
+    """Show topics, clusters and cross-view search on built-in data, and write the explorer.
 
     Fits a model to the functions and classes of the installed numpy, scipy and scikit-learn, with
     docstring and code as the two views, and finds held-out code by its docstring.
@@ -29,4 +32,5 @@ def demo(
     from coview.demo import run_demo
 
     check_output(save)
-    run_demo(model.value, seed, save=save)
+    check_output(explore)
+    run_demo(model.value, seed, save=save, explore=explore)

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import importlib.util
+import inspect
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -34,6 +35,7 @@ _MARKUP = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_DOCSTRING = re.compile(r'[rR]?(?P<quotes>"""|\'\'\')(?P<text>.*?)(?:(?P=quotes)|\Z)', re.DOTALL)
 
 
 @overload
@@ -165,6 +167,50 @@ def _package_roots() -> list[Path]:
     specs = (importlib.util.find_spec(package) for package in PACKAGES)
     folders = (spec.submodule_search_locations for spec in specs if spec)
     return [Path(folder[0]) for folder in folders if folder]
+
+
+def read_python_api_texts(sources: Sequence[str], most: int = 600) -> dict[str, list[str]]:
+    """Return the beginnings of docstring and code of items, to be shown to people.
+
+    Parameters
+    ----------
+    sources : list of str
+        As `load_python_api(return_sources=True)` returns them.
+    most : int, default=600
+        Characters of each text.
+
+    Returns
+    -------
+    dict of list of str
+        For "doc" and "code"; empty texts where a file is not there any more.
+    """
+    folders = {root.name: root for root in _package_roots()}
+    lines: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {"doc": [], "code": []}
+    for source in sources:
+        name, number = source.rsplit(":", 1)
+        if name not in lines:
+            package, _, rest = name.partition("/")
+            lines[name] = _lines_of(folders.get(package, Path(package)) / rest)
+        begin = "\n".join(lines[name][int(number) - 1 :][:300])
+        quoted = _DOCSTRING.search(begin)
+        texts["doc"].append(_shortened(quoted["text"] if quoted else "", most))
+        rest = begin[quoted.end() :].lstrip("\n") if quoted else ""
+        code = begin[: quoted.start()].rstrip(" ") + rest if quoted else begin
+        texts["code"].append(_shortened(code, most))
+    return texts
+
+
+def _lines_of(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+
+
+def _shortened(text: str, most: int) -> str:
+    """Return the beginning of a text with its indentation taken off."""
+    return inspect.cleandoc(text)[:most].rstrip()
 
 
 # -- building --------------------------------------------------------------------------------------
