@@ -14,6 +14,7 @@ import typer
 from coview import __version__
 from coview.cli.apply import evaluate, predict, transform
 from coview.cli.compare import compare
+from coview.cli.curate import curate
 from coview.cli.data import data_app
 from coview.cli.demo import demo
 from coview.cli.explore import explore
@@ -43,7 +44,7 @@ app = typer.Typer(
 )
 for command in (
     *(fit, topics, predict, transform, search, suggest),
-    *(evaluate, compare, info, convert, demo, explore),
+    *(evaluate, compare, info, convert, demo, explore, curate),
 ):
     app.command()(command)
 app.add_typer(data_app, name="data")
