@@ -20,6 +20,7 @@ from coview.cli.fit import fit
 from coview.cli.inspect import convert, info, topics
 from coview.cli.options import ARGUMENTS, UsageError
 from coview.cli.output import note
+from coview.cli.report import report
 from coview.cli.search import search
 from coview.cli.suggest import suggest
 from coview.compiling import tell_when_compiling
@@ -41,7 +42,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 for command in (
-    *(fit, topics, predict, transform, search, suggest),
+    *(fit, topics, report, predict, transform, search, suggest),
     *(evaluate, compare, info, convert, demo),
 ):
     app.command()(command)
