@@ -22,6 +22,7 @@ from coview.cli.fit import fit
 from coview.cli.inspect import convert, info, topics
 from coview.cli.options import ARGUMENTS, UsageError
 from coview.cli.output import note
+from coview.cli.report import report
 from coview.cli.search import search
 from coview.cli.suggest import suggest
 from coview.compiling import tell_when_compiling
@@ -43,8 +44,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 for command in (
-    *(fit, topics, predict, transform, search, suggest),
-    *(evaluate, compare, info, convert, demo, explore, curate),
+    *(fit, topics, report, explore, curate, predict, transform, search, suggest),
+    *(evaluate, compare, info, convert, demo),
 ):
     app.command()(command)
 app.add_typer(data_app, name="data")
