@@ -44,8 +44,8 @@ export const Select = ({ label, value, options, onChange, plain = false }) => ht
   </label>
 `;
 
-/** A view's sign: a square if the document has it, a hatched one if it lacks it. */
-export const Presence = ({ row }) => html`
+/** Of a document with gaps, a sign for each view: filled if it is there, hatched if not. */
+export const Presence = ({ row }) => corpus.value.lacking(row).length > 0 && html`
   <span class="presence">
     ${corpus.value.views.map((view, v) =>
       corpus.value.has(row, v)

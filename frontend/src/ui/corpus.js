@@ -5,7 +5,6 @@ import { clip } from "./format.js";
 
 const LEVELS = 65535;
 const WEIGHT = 4; // documents stand at the barycenter of their topics, weighted by theta^4
-const SPREAD = 0.022; // how far documents of one place are moved apart
 
 /** Two numbers between -1 and 1 that depend on the row alone, denser in the middle. */
 function scatter(row) {
@@ -13,7 +12,7 @@ function scatter(row) {
   h = Math.imul(h ^ (h >>> 15), 2246822519) >>> 0;
   h = (h ^ (h >>> 13)) >>> 0;
   const angle = ((h & 0xffff) / 65536) * 2 * Math.PI;
-  const radius = ((h >>> 16) / 65536) ** 0.75;
+  const radius = ((h >>> 16) / 65536) ** 0.8;
   return [Math.cos(angle) * radius, Math.sin(angle) * radius];
 }
 
@@ -44,6 +43,7 @@ export class Corpus {
     this.n = data.meta.n_docs;
     this.k = data.meta.n_topics;
     this.topicXY = normalized(this.arrays.topic_xy);
+    this.spread = Math.min(0.12, 0.6 / Math.sqrt(this.k)); // documents of one place are moved apart
     this.server = Boolean(data.server);
     this.kept = new Map();
   }
@@ -148,8 +148,8 @@ export class Corpus {
         total += weight;
       }
       const [dx, dy] = scatter(row);
-      xy[2 * row] = total > 0 ? x / total + dx * SPREAD : NaN;
-      xy[2 * row + 1] = total > 0 ? y / total + dy * SPREAD : NaN;
+      xy[2 * row] = total > 0 ? x / total + dx * this.spread : NaN;
+      xy[2 * row + 1] = total > 0 ? y / total + dy * this.spread : NaN;
     }
     return xy;
   }

@@ -97,12 +97,13 @@ function Topics() {
   const key = COLUMNS[by];
   rows.sort((x, y) => (key(x) < key(y) ? -1 : key(x) > key(y) ? 1 : x.topic - y.topic));
   const largest = Math.max(...topics.value.map((row) => row.size), 1e-9);
+  const widest = Math.max(...topics.value.flatMap((row) => row.share.filter(Number.isFinite)), 1e-9);
   const agree = rows.some((row) => Number.isFinite(row.agreement));
   const Head = ({ column, children }) => html`
     <th scope="col" aria-sort=${by === column ? (column === "size" ? "descending" : "ascending") : "none"}>
       <button class="link" onClick=${() => setBy(column)}>${children}${by === column ? html`<span aria-hidden="true"> ▾</span>` : null}</button></th>`;
   return html`
-    <${Note}>What the documents are about. The small bars say how much of a topic comes from each view${agree ? ", agreement how much its views say the same" : ""}.</${Note}>
+    <${Note}>What the documents are about. The small bars say in which view it shows most${agree ? ", agreement how much its views say the same" : ""}.</${Note}>
     ${topics.value.length > 12 && html`<label class="box slim"><span class="sr">Find a topic by name</span><input type="search" placeholder="Find a topic …" value=${text} onInput=${(e) => setText(e.target.value)} /></label>`}
     <table class="topics" onKeyDown=${moveInList}>
       <caption class="sr">Topics: size, name, share of each view, agreement</caption>
@@ -116,7 +117,7 @@ function Topics() {
           <tr key=${row.topic} class=${row.topic === shownTopic.value ? "chosen" : ""}>
             <th scope="row"><button data-entry class="link topic" aria-current=${row.topic === shownTopic.value ? "true" : undefined} onClick=${() => openTopic(row.topic)}><${Mark} topic=${row.topic} /><bdi>${clip(row.name, 60)}</bdi></button></th>
             <td class="size"><${Bar} share=${row.size / largest} slot=${slots.value.get(row.topic)} text=${percent(row.size)} /></td>
-            ${views.length > 1 && html`<td><${ViewShares} shares=${row.share} /></td>`}
+            ${views.length > 1 && html`<td><${ViewShares} shares=${row.share} largest=${widest} /></td>`}
             ${agree && html`<td class="n">${score(row.agreement)}</td>`}
           </tr>`)}
       </tbody>
@@ -126,11 +127,11 @@ function Topics() {
 }
 
 /** A tiny column for each view; the numbers for those who do not see it. */
-const ViewShares = ({ shares }) => {
+const ViewShares = ({ shares, largest }) => {
   const { views } = corpus.value;
   const text = views.map((view, v) => `${view.name} ${percent(shares[v])}`).join(", ");
   return html`<span class="shares" title=${text}><span class="sr">${text}</span>
-    ${shares.map((share) => html`<i aria-hidden="true" style=${{ height: `${Math.round(100 * Math.min(1, share || 0))}%` }}></i>`)}</span>`;
+    ${shares.map((share) => html`<i aria-hidden="true" style=${{ height: `${Math.round(100 * Math.min(1, (share || 0) / largest))}%` }}></i>`)}</span>`;
 };
 
 export function Finding() {

@@ -3,7 +3,7 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 
 import { EMPTY, fromJSON, groupOf } from "../core/curation.js";
-import { assign, N_COLORS } from "./colors.js";
+import { assign, families, N_COLORS } from "./colors.js";
 import { decode, encode, FIELDS } from "./hash.js";
 
 /** One signal for each field of the hash. */
@@ -76,7 +76,7 @@ export const shownDoc = computed(() =>
   state.doc.value === null || state.doc.value >= corpus.value.n ? null : state.doc.value,
 );
 
-/** What is looked at now and so gets the colors: at most eight topics. */
+/** Topics of the documents or topics that are looked at: each gets a color of its own. */
 const focus = computed(() => {
   const wanted = [];
   const add = (topic) => {
@@ -91,17 +91,17 @@ const focus = computed(() => {
   if (state.panel.value === "compare") {
     for (const [kind, number] of compared.value) kind === "t" ? add(group.value[number]) : addDocument(number);
   }
-  if (shownTopic.value !== null) add(shownTopic.value);
-  for (const { topic } of topics.value) {
-    if (wanted.length >= N_COLORS) break;
-    add(topic);
-  }
   return wanted.slice(0, N_COLORS);
 });
+
+/** Families of neighboring topics: the colors while nothing is in focus. */
+export const family = computed(() => families(corpus.value.topicXY, topics.value.map(({ topic }) => topic)));
+export const focused = computed(() => focus.value.length > 0);
 
 let lastSlots = new Map();
 /** Map from topic to its color from 0 to 7; other topics are gray. */
 export const slots = computed(() => {
+  if (!focused.value) return family.value;
   lastSlots = assign(focus.value, lastSlots);
   return lastSlots;
 });

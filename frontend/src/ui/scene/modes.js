@@ -7,7 +7,7 @@ import { count, plural } from "../format.js";
 import { html } from "../html.js";
 import { answers, queryMixture } from "../asking.js";
 import { corpus, group, nameOf, openTopic, pair, state } from "../store.js";
-import { HOME } from "./camera.js";
+import { HOME, zoomed } from "./camera.js";
 import { Matrix } from "./matrix.js";
 import { paint, paints } from "./paint.js";
 import { Panel, ring } from "./panel.js";
@@ -30,14 +30,16 @@ function drawQuery(context, toPixels, { ink, paper, at }) {
   context.fillStyle = ink;
   context.strokeStyle = paper;
   context.lineWidth = 3;
-  context.strokeRect(-7, -7, 14, 14);
-  context.fillRect(-7, -7, 14, 14);
+  context.strokeRect(-6, -6, 12, 12);
+  context.fillRect(-6, -6, 12, 12);
   context.restore();
   context.font = "600 12px system-ui, sans-serif";
   context.textAlign = "left";
   context.textBaseline = "middle";
-  context.lineWidth = 4;
+  context.lineWidth = 5;
+  context.strokeStyle = paper;
   context.strokeText("your query", x + 14, y);
+  context.fillStyle = ink;
   context.fillText("your query", x + 14, y);
 }
 
@@ -58,7 +60,7 @@ const MapMode = () => html`
   <${Panel}
     xy=${corpus.value.positions(null, umapPlaces.value ? "umap" : "topics")}
     places=${umapPlaces.value}
-    over=${drawQuery}
+    after=${drawQuery}
     key=${state.layout.value}
     label="Map of all documents."
   />
@@ -69,7 +71,7 @@ const TwinMode = () => html`
     ${corpus.value.views.map((view, v) => html`
       <figure key=${v}>
         <figcaption>by <b>${view.name}</b> alone</figcaption>
-        <${Panel} xy=${corpus.value.positions(v)} label=${`Map of the documents by ${view.name} alone.`} over=${drawQuery} />
+        <${Panel} xy=${corpus.value.positions(v)} label=${`Map of the documents by ${view.name} alone.`} after=${drawQuery} />
       </figure>
     `)}
   </div>
@@ -135,7 +137,7 @@ const ArrowsMode = () => {
 };
 
 const NOTES = {
-  map: () => html`Each point is a document, placed among its topics: documents of a kind lie together. Points of one place are moved apart a little.`,
+  map: () => html`Each point is a document, placed among its topics: documents of a kind lie together. ${paint.value.legend.some(({ more }) => more > 0) ? "Colors are families of neighboring topics. " : ""}Points of one place are moved apart a little.`,
   twin: () => html`The same documents, placed by each view <em>alone</em>. Point at one to find it in the other: where it jumps, its views tell different stories.`,
   arrows: () => {
     const [a, b] = pair.value.map((v) => corpus.value.views[v].name);
@@ -166,14 +168,22 @@ const PairChoice = () => html`
 /** What the colors mean; topics can be opened from here. */
 const Legend = () => html`
   <ul class="legend" aria-label="Colors">
-    ${paint.value.legend.map(({ color, topic, text }) => html`
+    ${paint.value.legend.map(({ color, topic, text, more }) => html`
       <li key=${`${color}${topic ?? ""}`}>
         ${topic === undefined
           ? html`<span><i class="dot" style=${{ background: paint.value.palette[color] }}></i>${text}</span>`
-          : html`<button class="link" onClick=${() => openTopic(topic)}><i class="dot" style=${{ background: paint.value.palette[color] }}></i>${topic + 1} <bdi>${nameOf(topic)}</bdi></button>`}
+          : html`<button class="link" onClick=${() => openTopic(topic)}><i class="dot" style=${{ background: paint.value.palette[color] }}></i>${topic + 1} <bdi>${nameOf(topic)}</bdi>${more > 0 ? html`<span title=${`and ${more} topics near it`}>+${more}</span>` : null}</button>`}
       </li>
     `)}
   </ul>
+`;
+
+const ZoomButtons = () => html`
+  <div class="zoom" role="group" aria-label="Zoom">
+    <button aria-label="Zoom in" onClick=${() => (state.camera.value = zoomed(state.camera.value, 1.5, 0.5, 0.5, 1, 1))}>+</button>
+    <button aria-label="Zoom out" onClick=${() => (state.camera.value = zoomed(state.camera.value, 1 / 1.5, 0.5, 0.5, 1, 1))}>−</button>
+    <button aria-label="Show all" title="Show all" onClick=${() => (state.camera.value = HOME)}>⤢</button>
+  </div>
 `;
 
 export function Centre() {
@@ -190,10 +200,9 @@ export function Centre() {
           <${Select} label="Layout" value=${state.layout.value} options=${[["topics", "by topics"], ["umap", "UMAP"]]} onChange=${(key) => (state.layout.value = key)} />`}
         ${mode !== "matrix" && paints.value.length > 1 && html`
           <${Select} label="Color" value=${paint.value.way} options=${paints.value} onChange=${(key) => (state.color.value = key)} />`}
-        ${mode !== "matrix" && html`<button class="small" onClick=${() => (state.camera.value = HOME)}>Show all</button>`}
       </div>
       <${Note}>${NOTES[mode]()}</${Note}>
-      <div class="stage"><${Mode} /></div>
+      <div class="stage"><${Mode} />${mode !== "matrix" && html`<${ZoomButtons} />`}</div>
       ${mode !== "matrix" && html`<${Legend} />`}
     </section>
   `;

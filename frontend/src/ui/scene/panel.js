@@ -63,10 +63,11 @@ const fontOf = (strong) => `${strong ? 700 : 500} ${strong ? 13 : 12}px system-u
 /** Names that fit, the chosen topic's first. */
 function chooseLabels(context, size, places) {
   const view = viewOf(state.camera.value, size.width, size.height);
+  const lift = places ? 0 : Math.min(30, corpus.value.spread * view.scaleY * 0.75); // above its documents
   const wanted = topicLabels.value
     .map(({ topic, name, at }) => {
       const [x, y] = places?.get(topic) ?? at;
-      return { topic, text: clip(name, 30), x: x * view.scale + view.left, y: y * view.scale + view.top, strong: topic === shownTopic.value };
+      return { topic, text: clip(name, 30), x: x * view.scaleX + view.left, y: y * view.scaleY + view.top - lift, strong: topic === shownTopic.value };
     })
     .sort((a, b) => b.strong - a.strong);
   context.font = fontOf(true);
@@ -77,11 +78,11 @@ function chooseLabels(context, size, places) {
  * A map of all documents.
  * @param xy places of the documents
  * @param label what the map shows, for those who do not see it
- * @param over draws more: (context, toPixels, colors) => void
+ * @param over draws more below the names, `after` above them: (context, toPixels, colors) => void
  * @param find finds a document near a place, instead of the nearest point
  * @param places of the topics' names, where they are not those of the model
  */
-export function Panel({ xy, label, over, find, places, faint = false, names = true }) {
+export function Panel({ xy, label, over, after, find, places, faint = false, names = true }) {
   const store = useRef({}).current;
   const grid = useMemo(() => gridOf(xy), [xy]);
   const labels = useRef([]);
@@ -97,13 +98,14 @@ export function Panel({ xy, label, over, find, places, faint = false, names = tr
     const context = canvas.getContext("2d");
     const ink = getComputedStyle(canvas).color;
     const view = viewOf(state.camera.value, size.width, size.height);
-    const toPixels = ([x, y]) => [x * view.scale + view.left, y * view.scale + view.top];
+    const toPixels = ([x, y]) => [x * view.scaleX + view.left, y * view.scaleY + view.top];
     const at = (row) => toPixels([xy[2 * row], xy[2 * row + 1]]);
     context.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
     context.clearRect(0, 0, size.width, size.height);
     over?.(context, toPixels, { ink, paper, palette, at });
     labels.current = names ? chooseLabels(context, size, places) : [];
     drawLabels(context, labels.current, ink, paper);
+    after?.(context, toPixels, { ink, paper, palette, at });
     if (chosen !== null) {
       ring(context, ...at(chosen), 9, paper, 5);
       ring(context, ...at(chosen), 9, ink, 2.5);
@@ -116,8 +118,8 @@ export function Panel({ xy, label, over, find, places, faint = false, names = tr
     const { width, height } = store.size ?? {};
     if (!width) return -1;
     const view = viewOf(state.camera.value, width, height);
-    const [mapX, mapY] = [(x - view.left) / view.scale, (y - view.top) / view.scale];
-    return (find ?? ((...place) => nearest(grid, ...place)))(mapX, mapY, reach / view.scale);
+    const [mapX, mapY] = [(x - view.left) / view.scaleX, (y - view.top) / view.scaleY];
+    return (find ?? ((...place) => nearest(grid, ...place)))(mapX, mapY, reach / Math.min(view.scaleX, view.scaleY));
   }
 
   const handlers = useMemo(
@@ -143,7 +145,7 @@ export function Panel({ xy, label, over, find, places, faint = false, names = tr
       <canvas class="points" ref=${points}></canvas>
       <canvas class="overlay" ref=${overlay}></canvas>
       <span class="crosshair" aria-hidden="true"></span>
-      ${seen && html`<${Tip} row=${hover} x=${xy[2 * hover] * view.scale + view.left} y=${xy[2 * hover + 1] * view.scale + view.top} size=${store.size} />`}
+      ${seen && html`<${Tip} row=${hover} x=${xy[2 * hover] * view.scaleX + view.left} y=${xy[2 * hover + 1] * view.scaleY + view.top} size=${store.size} />`}
     </div>
   `;
 }

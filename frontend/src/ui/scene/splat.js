@@ -21,7 +21,7 @@ export function disc(radius, opacity = 1) {
 
 /** The radius that keeps a frame short: the more documents, the smaller. */
 export const radiusFor = (n, zoom, ratio) =>
-  Math.max(0.7, Math.min(4.2, 26 / Math.sqrt(Math.sqrt(n + 1)) / 2.2) * Math.min(1.8, zoom ** 0.25)) * ratio;
+  Math.max(0.8, Math.min(4.5, 17 / (n + 1) ** 0.25) * Math.min(1.8, zoom ** 0.25)) * ratio;
 
 /**
  * Draw points over what is in `pixels`.
@@ -29,7 +29,7 @@ export const radiusFor = (n, zoom, ratio) =>
  * @param xy positions, two numbers a point, NaN where there is none
  * @param colors the number of each point's color; `only` draws those of one side of `from`
  * @param palette pixels of the colors
- * @param view `{scale, left, top}`: x * scale + left is the column of a pixel
+ * @param view see `viewOf` of the camera
  */
 export function splat(image, xy, colors, palette, mask, view, [first, last] = [0, 255]) {
   const { pixels, width, height } = image;
@@ -40,8 +40,8 @@ export function splat(image, xy, colors, palette, mask, view, [first, last] = [0
   for (let i = 0; i < n; i += 1) {
     const color = colors[i];
     if (color < first || color > last) continue;
-    const px = Math.round(xy[2 * i] * view.scale + view.left);
-    const py = Math.round(xy[2 * i + 1] * view.scale + view.top);
+    const px = Math.round(xy[2 * i] * view.scaleX + view.left);
+    const py = Math.round(xy[2 * i + 1] * view.scaleY + view.top);
     // comparisons with NaN are false: a document without a place is not drawn
     if (!(px >= reach && px <= right && py >= reach && py <= bottom)) continue;
     const source = palette[color];
