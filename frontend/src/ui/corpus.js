@@ -43,7 +43,7 @@ export class Corpus {
     this.n = data.meta.n_docs;
     this.k = data.meta.n_topics;
     this.topicXY = normalized(this.arrays.topic_xy);
-    this.spread = Math.min(0.12, 0.6 / Math.sqrt(this.k)); // documents of one place are moved apart
+    this.spread = Math.min(0.2, 0.6 / Math.sqrt(this.k)); // documents of one place are moved apart
     this.server = Boolean(data.server);
     this.kept = new Map();
   }

@@ -158,7 +158,7 @@ export function Doc() {
   const label = corpus.value.labelOf(row);
   return html`
     <header class="head">
-      <h2><bdi>${corpus.value.title(row, 160)}</bdi></h2>
+      <h2><bdi>${corpus.value.title(row, 110)}</bdi></h2>
       <p>Document ${row + 1}${id !== undefined && id !== null && String(id) !== String(row) ? html` · <bdi>${clip(id, 60)}</bdi>` : null}${label !== null ? html` · <span class="tag"><bdi>${clip(label, 40)}</bdi></span>` : null}</p>
       <div class="actions">
         <button class="small" onClick=${() => askLike(row)}>Search with this document</button>

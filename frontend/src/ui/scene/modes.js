@@ -16,9 +16,9 @@ const N_ARROWS = 160;
 
 /** Where the typed query stands, and rings around its answers. */
 function drawQuery(context, toPixels, { ink, paper, at }) {
-  answers.value.list.slice(0, 20).forEach(({ row }) => {
+  answers.value.list.slice(0, 10).forEach(({ row }) => {
     const [x, y] = at(row);
-    ring(context, x, y, 6, paper, 4);
+    ring(context, x, y, 6, paper, 3.5);
     ring(context, x, y, 6, ink, 1.5);
   });
   const pairs = queryMixture.value;
@@ -34,13 +34,16 @@ function drawQuery(context, toPixels, { ink, paper, at }) {
   context.fillRect(-6, -6, 12, 12);
   context.restore();
   context.font = "600 12px system-ui, sans-serif";
-  context.textAlign = "left";
+  // at the right border the words stand before the mark
+  const before = x > context.canvas.clientWidth - 100;
+  const side = before ? x - 14 : x + 14;
+  context.textAlign = before ? "right" : "left";
   context.textBaseline = "middle";
   context.lineWidth = 5;
   context.strokeStyle = paper;
-  context.strokeText("your query", x + 14, y);
+  context.strokeText("your query", side, y);
   context.fillStyle = ink;
-  context.fillText("your query", x + 14, y);
+  context.fillText("your query", side, y);
 }
 
 /** Names of topics stand in the middle of their documents when the places are not the model's. */

@@ -98,16 +98,9 @@ export const topicLabels = computed(() =>
     .map((row) => ({ ...row, at: placeOf(row.members) })),
 );
 
-/** The middle of merged topics, by size. */
+/** Merged topics have their name at the largest of them. */
 function placeOf(members) {
   const { topicXY, topics: all } = corpus.value;
-  let [x, y, total] = [0, 0, 0];
-  for (const t of members) {
-    const size = all[t].size || 1e-9;
-    x += size * topicXY[2 * t];
-    y += size * topicXY[2 * t + 1];
-    total += size;
-  }
-  return [x / total, y / total];
+  const largest = members.reduce((best, t) => (all[t].size > all[best].size ? t : best));
+  return [topicXY[2 * largest], topicXY[2 * largest + 1]];
 }
-
