@@ -16,6 +16,7 @@ from coview.cli.apply import evaluate, predict, transform
 from coview.cli.compare import compare
 from coview.cli.data import data_app
 from coview.cli.demo import demo
+from coview.cli.explore import explore
 from coview.cli.fit import fit
 from coview.cli.inspect import convert, info, topics
 from coview.cli.options import ARGUMENTS, UsageError
@@ -42,7 +43,7 @@ app = typer.Typer(
 )
 for command in (
     *(fit, topics, predict, transform, search, suggest),
-    *(evaluate, compare, info, convert, demo),
+    *(evaluate, compare, info, convert, demo, explore),
 ):
     app.command()(command)
 app.add_typer(data_app, name="data")

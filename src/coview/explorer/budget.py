@@ -30,10 +30,13 @@ class Budget:
         Non-zero counts of all views together.
     characters : int
         Characters of texts of all views together.
+    picture_bytes : int
+        Of small pictures of all documents together.
     """
 
     counts: int = 4_000_000
     characters: int = 8_000_000
+    picture_bytes: int = 10_000_000
 
 
 def fit_counts(

@@ -13,13 +13,15 @@ import numpy as np
 import scipy.sparse as sp
 
 import coview
+from coview.em.simplex import limits
 from coview.explorer.arrays import rounded, sparse_counts, sparse_mixtures, topics_of_terms
 from coview.explorer.budget import Budget, fit_counts, fit_texts
 from coview.explorer.container import Payload
 from coview.explorer.layout import place_topics
 from coview.explorer.page_recipes import idf_of, page_recipe
+from coview.explorer.pictures import small_pictures
 from coview.models import topic_model
-from coview.retrieval.words import shared_terms
+from coview.retrieval.words import WORDS, shared_terms
 from coview.views.container import Views
 
 VERSION = 1
@@ -33,7 +35,7 @@ def payload_of(
     *,
     texts: Texts | None = None,
     titles: Sequence[str] | None = None,
-    pictures: Mapping[str, Sequence[str | None]] | None = None,
+    pictures: Mapping[str, Sequence[Any]] | None = None,
     title: str | None = None,
     budget: Budget | None = None,
 ) -> Payload:
@@ -50,8 +52,8 @@ def payload_of(
         The raw texts of some views, of which the page shows the beginnings.
     titles : sequence of str, optional
         A title of each document; by default documents are called by their ids.
-    pictures : dict of sequence of (str or None), optional
-        By view, a small picture of each document as a data URI.
+    pictures : dict of sequence of (path, array, data URI or None), optional
+        By view, the picture of each document.
     title : str, optional
         The title of the page.
     budget : Budget, optional
@@ -61,6 +63,7 @@ def payload_of(
     counts = inner.as_counts(views)
     kept, left_out = fit_counts(inner, counts, budget)
     snippets, cut = fit_texts(texts or {}, views.n_docs, budget)
+    small, no_room = small_pictures(pictures or {}, views.n_docs, budget.picture_bytes)
     meta = {
         "version": VERSION,
         "title": title or "coview",
@@ -74,12 +77,13 @@ def payload_of(
             "ids": None if views.ids is None else [str(i) for i in views.ids],
             "titles": None if titles is None else [str(t) for t in titles],
             "snippets": snippets,
-            **_labels(views),
-            "pictures": None if not pictures else {n: list(p) for n, p in pictures.items()},
+            "labels": None if report.labels is None else report.labels,
+            "label_names": report.label_names or [],
+            "pictures": small or None,
         },
         "search": _search_meta(inner, counts),
         "pairs": [[_number(inner, a), _number(inner, b)] for a, b in report.disagreement.by_pair],
-        "notes": [*left_out, *cut],
+        "notes": [*left_out, *cut, *no_room, *_differences(inner)],
     }
     return Payload(plain(meta), _arrays(report, inner, views, counts, kept))
 
@@ -94,7 +98,8 @@ def _arrays(
     counts: Mapping[str, sp.csr_array],
     kept: Mapping[str, sp.csr_array],
 ) -> dict[str, np.ndarray]:
-    arrays = sparse_mixtures("theta", report.mixtures)
+    empty = np.all([np.diff(matrix.indptr) == 0 for matrix in counts.values()], axis=0)
+    arrays = sparse_mixtures("theta", np.where(empty[:, None], np.nan, report.mixtures))
     present = np.zeros((views.n_docs, len(model.view_names_)), np.uint8)
     for v, name in enumerate(model.view_names_):
         arrays |= topics_of_terms(f"phi.{v}", model.components_[name])
@@ -151,6 +156,8 @@ def _view_meta(report: Any, model: Any, views: Views, name: str) -> dict[str, An
     features, source = model.feature_names_[name], model.recipes_.get(name)
     width = model.components_[name].shape[1]
     recipe, reason = page_recipe(source)
+    if name in model.scaling_:
+        recipe, reason = None, "its values are scaled as the model learned it"
     there = name in views.names
     coverage = views.present[:, views.names.index(name)].mean() if there else 0.0
     return {
@@ -191,41 +198,36 @@ def _topic_meta(topic: Any) -> dict[str, Any]:
     }
 
 
-def _labels(views: Views) -> dict[str, Any]:
-    """Return the class of each document as a number, and the names of the classes."""
-    named = views.named_labels
-    if named is None:
-        return {"labels": None, "label_names": []}
-    from coview.views.labels import is_unlabeled
-
-    unknown = is_unlabeled(named)
-    texts = [None if u else str(x) for x, u in zip(named.tolist(), unknown, strict=True)]
-    names = sorted({t for t in texts if t is not None})
-    numbers: dict[str | None, int] = {name: i for i, name in enumerate(names)}
-    return {"labels": [numbers.get(t, -1) for t in texts], "label_names": names}
-
-
 def _search_meta(model: Any, counts: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the page needs to compute the scores of `coview.search(..., views=views)`."""
     names = model.view_names_
-    shared = {}
-    for a in names:
-        for b in names:
-            if a != b and len(found := shared_terms(model, a, b)[0]):
-                pairs = shared_terms(model, a, b)
-                shared[f"{_number(model, a)}.{_number(model, b)}"] = pairs.tolist() if len(found) else []
+    found = {
+        f"{i}.{j}": shared_terms(model, a, b)
+        for i, a in enumerate(names)
+        for j, b in enumerate(names)
+        if i != j
+    }
     return {
         "metric": "topics+words",
         "ask": list(range(len(names))),
         "answer": [v for v, name in enumerate(names) if name in counts],
-        "words_weight": 0.7,
-        "shared_terms": shared,
+        "words_weight": WORDS,
+        "shared_terms": {pair: terms.tolist() for pair, terms in found.items() if terms.size},
         "prior": float(model.doc_topic_prior),
         "max_iter": int(model.fold_in_max_iter),
         "tol": float(model.fold_in_tol),
-        "tiny": 1e-18 if np.dtype(model.dtype) == np.float32 else 1e-150,
-        "exact": not hasattr(model, "neighbors_"),
+        "tiny": limits(model.dtype).tiny,
     }
+
+
+def _differences(model: Any) -> list[str]:
+    """Return in words where the page computes something else than Python does."""
+    if not getattr(model, "smooth_new", False):
+        return []
+    return [
+        f"{type(model).__name__} draws new documents to their neighbors; the page does not, so the "
+        "scores of its searches differ a little from those of Python."
+    ]
 
 
 def plain(value: Any) -> Any:
