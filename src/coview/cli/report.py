@@ -76,12 +76,12 @@ def report(
     from coview.io import load
     from coview.report import summarize
 
-    source = _with_data(source, documents_file)
+    source = with_data(source, documents_file)
     source.check_label_options()
     _check_output(output, documents, json)
     check_output(output, model, *source.files)
     fitted = load(model)
-    views, classes = _documents(source, topic_model(fitted))
+    views, classes = documents_with_classes(source, topic_model(fitted))
     found = summarize(
         fitted,
         views,
@@ -104,7 +104,8 @@ def report(
         note(f"Wrote {output}.")
 
 
-def _with_data(source: DataSource, given: Path | None) -> DataSource:
+def with_data(source: DataSource, given: Path | None) -> DataSource:
+    """Return the source with the data of --data, which may be given in place of the argument."""
     if given is None:
         return source
     if source.data is not None:
@@ -120,7 +121,7 @@ def _check_output(output: Path | None, documents: bool, json: bool) -> None:
         raise UsageError("--documents is for JSON: give --json as well, or -o FILE.json.")
 
 
-def _documents(source: DataSource, model: Any) -> tuple[Views, np.ndarray | None]:
+def documents_with_classes(source: DataSource, model: Any) -> tuple[Views, np.ndarray | None]:
     """Return the documents with the views of the model, and their classes if a column has them."""
     views, classes = all_documents(source, model)
     if source.links is not None:
