@@ -63,7 +63,7 @@ def payload_of(
     counts = inner.as_counts(views)
     kept, left_out = fit_counts(inner, counts, budget)
     snippets, cut = fit_texts(texts or {}, views.n_docs, budget)
-    small, no_room = small_pictures(pictures or {}, views.n_docs, budget.picture_bytes)
+    small, no_room = small_pictures(pictures or {}, budget.picture_bytes)
     meta = {
         "version": VERSION,
         "title": title or "coview",
