@@ -31,6 +31,7 @@ def explore(
     titles: Sequence[str] | None = None,
     pictures: Mapping[str, Sequence[Any]] | None = None,
     title: str | None = None,
+    umap: bool = False,
     report: Report | None = None,
     random_state: Any = 0,
 ) -> ExplorerPage | Path:
@@ -44,6 +45,7 @@ def explore(
         titles=titles,
         pictures=pictures,
         title=title,
+        umap=umap,
         report=report,
         random_state=random_state,
     )
@@ -59,6 +61,7 @@ def explorer_payload(
     titles: Sequence[str] | None = None,
     pictures: Mapping[str, Sequence[Any]] | None = None,
     title: str | None = None,
+    umap: bool = False,
     report: Report | None = None,
     random_state: Any = 0,
     budget: Budget | None = None,
@@ -88,6 +91,7 @@ def explorer_payload(
         titles=titles,
         pictures=pictures,
         title=title,
+        umap=umap,
         budget=budget,
     )
 
