@@ -111,7 +111,7 @@ function Predicted({ row, view }) {
     <div class="missing-view">
       <span class="tag hatched">not there</span>
       <p class="note always">Words that the other views predict:</p>
-      <p class="chips predicted">${terms.map(({ name, p }) => html`<span class="guess">${clip(name, 40)}<small>${percent(p)}</small></span> `)}</p>
+      <p class="chips predicted">${terms.map(({ name, p }) => html`<span class="guess">${clip(name, 40)} <small>${percent(p)}</small></span> `)}</p>
     </div>
   `;
 }

@@ -59,7 +59,10 @@ const umapPlaces = computed(() => {
   return new Map([...sums].map(([topic, [x, y, n]]) => [topic, [x / n, y / n]]));
 });
 
-const MapMode = () => html`
+/** Reading the answers makes a map draw again when they change. */
+const withAnswers = () => void (answers.value, queryMixture.value);
+
+const MapMode = () => withAnswers() ?? html`
   <${Panel}
     xy=${corpus.value.positions(null, umapPlaces.value ? "umap" : "topics")}
     places=${umapPlaces.value}
@@ -69,7 +72,7 @@ const MapMode = () => html`
   />
 `;
 
-const TwinMode = () => html`
+const TwinMode = () => withAnswers() ?? html`
   <div class=${`twins n${Math.min(4, corpus.value.views.length)}`}>
     ${corpus.value.views.map((view, v) => html`
       <figure key=${v}>
