@@ -47,7 +47,7 @@ ALLOWED = {
     "training_data": {
         *("em", "ensemble.reliability", "new_documents", "params", "progress", "views"),
     },
-    "topic_terms": {"report"},
+    "topic_terms": {"curation", "explorer", "report", "retrieval.files"},
     "base": {
         *("em", "io", "new_documents", "params", "pickling", "scores", "topic_terms"),
         *("training_data", "views"),
@@ -85,6 +85,11 @@ ALLOWED = {
     "retrieval": {
         *("kernels", "loaded", "metrics", "models", "params", "reading", "report", "runners"),
         *("store", "views", "wording"),
+    },
+    "curation": {"models", "report", "retrieval.files", "wording"},
+    "explorer": {
+        *("__version__", "em.simplex", "escaping", "extras", "models", "outputs", "reading"),
+        *("report", "retrieval", "store", "views", "wording"),
     },
     "baselines": {
         *("_lazy", "em", "graphs", "metrics", "models", "params", "pickling", "views", "wording"),

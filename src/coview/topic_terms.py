@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -49,7 +49,6 @@ class TopTermsMixin:
         check_is_fitted(self)
         made = terms_frame if as_frame else top_terms
         return made(self, n_terms, relevance=relevance)
-
 
     def explore(
         self,
@@ -130,3 +129,45 @@ class TopicsMixin(TopTermsMixin):
         """
         check_is_fitted(self)
         return np.array(topic_columns(self._n_features_out), dtype=object)
+
+    def with_topics(self, curation: Any) -> Self:
+        """Return a copy of the model with curated topics: named, merged, hidden.
+
+        The explorer writes a curation as JSON. Names are shown wherever topics are; merged topics
+        become one, whose share of a document is the sum of theirs; hidden ones stay in mixtures,
+        and lists of topics leave them out. All is kept in the model file, and by a refit that
+        starts from the model (``init=model``).
+
+        Parameters
+        ----------
+        curation : dict, JSON or path
+            Of this model: that of another is refused.
+
+        Returns
+        -------
+        model
+
+        Examples
+        --------
+        >>> from coview import PLSA, Views
+        >>> views = Views([[6, 2, 0], [5, 1, 0], [0, 0, 5]], features=["ball", "goal", "vote"])
+        >>> model = PLSA(n_components=3, random_state=0).fit(views)
+        >>> curation = {
+        ...     "coview_curation": 1,
+        ...     "model": model.fingerprint(),
+        ...     "names": {"0": "all"},
+        ...     "merge": [[0, 1]],
+        ... }
+        >>> model.with_topics(curation).topic_names_
+        ['all', None]
+        """
+        from coview.curation import with_topics
+
+        return with_topics(self, curation)
+
+    def fingerprint(self) -> str:
+        """Return a hash of the topics, by which a curation knows its model."""
+        from coview.retrieval.files import model_fingerprint
+
+        check_is_fitted(self)
+        return model_fingerprint(self)

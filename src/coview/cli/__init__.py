@@ -14,6 +14,7 @@ import typer
 from coview import __version__
 from coview.cli.apply import evaluate, predict, transform
 from coview.cli.compare import compare
+from coview.cli.curate import curate
 from coview.cli.data import data_app
 from coview.cli.demo import demo
 from coview.cli.explore import explore
@@ -21,6 +22,7 @@ from coview.cli.fit import fit
 from coview.cli.inspect import convert, info, topics
 from coview.cli.options import ARGUMENTS, UsageError
 from coview.cli.output import note
+from coview.cli.report import report
 from coview.cli.search import search
 from coview.cli.suggest import suggest
 from coview.compiling import tell_when_compiling
@@ -42,8 +44,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 for command in (
-    *(fit, topics, predict, transform, search, suggest),
-    *(evaluate, compare, info, convert, demo, explore),
+    *(fit, topics, report, explore, curate, predict, transform, search, suggest),
+    *(evaluate, compare, info, convert, demo),
 ):
     app.command()(command)
 app.add_typer(data_app, name="data")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,15 +11,16 @@ from coview.cli import options
 from coview.cli.inputs import NEW_DOCUMENT_OPTIONS, DataSource, data_options
 from coview.cli.options import UsageError
 from coview.cli.output import check_output, note
+from coview.cli.report import documents_with_classes, with_data
 
 
-@data_options(*NEW_DOCUMENT_OPTIONS, "id", "label")
+@data_options(*NEW_DOCUMENT_OPTIONS, "id", "label", "labels", "ids", "links", "use")
 def explore(
     model: options.Model,
     source: DataSource,
     documents: Annotated[
         Path | None,
-        typer.Option("--data", metavar="DATA", help="The same as DATA.", show_default=False),
+        typer.Option("--data", help="The documents, as the argument DATA.", show_default=False),
     ] = None,
     output: Annotated[
         Path | None,
@@ -50,9 +50,8 @@ def explore(
 
       coview explore photos.coview photos/ --serve
     """
-    if documents is not None and source.data is not None:
-        raise UsageError(f"Give the data once: {source.data}, or --data {documents}.")
-    source = replace(source, data=source.data or documents)
+    source = with_data(source, documents)
+    source.check_label_options()
     if (output is None) == (not serve):
         raise UsageError("Say where the page goes: -o FILE.html, or --serve.")
     if output is not None:
@@ -71,13 +70,12 @@ def explore(
 
 def _read(path: Path, source: DataSource) -> tuple[Any, Any, dict[str, Any]]:
     """Return the model, the documents, and their raw texts and pictures."""
-    from coview.cli.apply import all_documents
     from coview.io import load
     from coview.models import topic_model
 
     fitted = load(path)
     inner = topic_model(fitted)
-    views, classes = all_documents(source, inner)
+    views, classes = documents_with_classes(source, inner)
     if classes is not None:
         views = views.with_labels(classes)
     return fitted, views, source.raw_documents(inner)

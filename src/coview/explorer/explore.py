@@ -106,7 +106,7 @@ def texts_by_view(model: Any, texts: Any) -> dict[str, list[str | None]]:
     found: dict[str, list[str | None]] = {}
     for view in model.view_names_:
         recipe = model.recipes_.get(view)
-        source = view if view in columns else getattr(recipe, "source", None)
+        source = view if view in columns else str(getattr(recipe, "source", view))
         if source in columns and getattr(recipe, "kind", "text") in ("text", "tokens"):
             found[view] = [_as_text(item) for item in columns[source]]
     known = {getattr(r, "source", None) for r in model.recipes_.values()} | set(model.view_names_)

@@ -78,7 +78,9 @@ class _Translation:
         found = _GROUP.match(self.pattern, self.at)
         assert found is not None
         if found[0] == "(" and self.pattern[self.at + 1 : self.at + 2] == "?":
-            raise NoCounterpart(f"{self.pattern!r} has {self.pattern[self.at : self.at + 3]!r} in it")
+            raise NoCounterpart(
+                f"{self.pattern!r} has {self.pattern[self.at : self.at + 3]!r} in it"
+            )
         self.groups += found[0] == "("
         self.out.append(found[0])
         self.at = found.end()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-import coview
+from coview import __version__
 from coview.em.simplex import limits
 from coview.explorer.arrays import rounded, sparse_counts, sparse_mixtures, topics_of_terms
 from coview.explorer.budget import Budget, fit_counts, fit_texts
@@ -67,12 +67,12 @@ def payload_of(
     meta = {
         "version": VERSION,
         "title": title or "coview",
-        "coview": coview.__version__,
+        "coview": __version__,
         "model": _model_meta(report, inner),
         "n_docs": views.n_docs,
         "n_topics": int(inner.doc_topic_.shape[1]),
         "views": [_view_meta(report, inner, views, name) for name in inner.view_names_],
-        "topics": [_topic_meta(topic) for topic in report.topics],
+        "topics": _topics_meta(report, inner),
         "docs": {
             "ids": None if views.ids is None else [str(i) for i in views.ids],
             "titles": None if titles is None else [str(t) for t in titles],
@@ -81,7 +81,7 @@ def payload_of(
             "label_names": report.label_names or [],
             "pictures": small or None,
         },
-        "search": _search_meta(inner, counts),
+        "search": {**_search_meta(inner, counts), "complete": not left_out},
         "pairs": [[_number(inner, a), _number(inner, b)] for a, b in report.disagreement.by_pair],
         "notes": [*left_out, *cut, *no_room, *_differences(inner)],
     }
@@ -108,6 +108,8 @@ def _arrays(
         idf = idf_of(model.recipes_.get(name))
         if idf is not None:
             arrays[f"idf.{v}"] = idf.astype(np.float32)
+        if hasattr(model, "view_shares_"):  # p(w|z) = p(v|z) p(w|z,v), as `VotedPLSA` folds in
+            arrays[f"topic_weight.{v}"] = model.view_shares_[:, v].astype(np.float32)
         if name in views.names:
             present[:, v] = views.present[:, views.names.index(name)]
             arrays |= sparse_mixtures(f"theta.{v}", report.view_mixtures[name])
@@ -183,6 +185,12 @@ def _kind(model: Any, name: str) -> str:
     if name in model.scaling_:
         return "numbers"
     return "links" if name == "links" else "items"
+
+
+def _topics_meta(report: Any, model: Any) -> list[dict[str, Any]]:
+    hidden = set(getattr(model, "hidden_topics_", ()))
+    topics = sorted(report.topics, key=lambda topic: topic.index)
+    return [{**_topic_meta(topic), "hidden": topic.index in hidden} for topic in topics]
 
 
 def _topic_meta(topic: Any) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The explorer over HTTP, on this computer only: for models too large for one file, and pictures.
 
-The same page, which asks for its data, and for searches that it cannot do itself: with pictures, and
-among documents of which it has not all words. Only the loopback address is bound, and a request must
-name it as its host, so that a web page elsewhere cannot reach it by a name of its own that it
+The same page, which asks for its data, and for searches that it cannot do itself: with pictures,
+and among documents of which it has not all words. Only the loopback address is bound, and a request
+must name it as its host, so that a web page elsewhere cannot reach it by a name of its own that it
 points here (DNS rebinding); requests of other origins are refused.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -79,7 +80,9 @@ class ExplorerSite:
     def search(self, asked: Any) -> dict[str, Any]:
         """Answer {"ask": {"view", "text" or "row"}, "answer": view or None, "top": n}."""
         if not isinstance(asked, dict) or not isinstance(asked.get("ask"), dict):
-            raise BadRequest('Expected {"ask": {"view": ..., "text": ...}, "answer": ..., "top": n}.')
+            raise BadRequest(
+                'Expected {"ask": {"view": ..., "text": ...}, "answer": ..., "top": n}.'
+            )
         ask = asked["ask"]
         view = self._view(ask.get("view"))
         if isinstance(ask.get("text"), str) and view is not None:
@@ -91,7 +94,9 @@ class ExplorerSite:
             raise BadRequest("Ask with the text of a view, or with the row of a document.")
         return self._answer(query, asked.get("answer"), asked.get("top", 10), ask.get("row"))
 
-    def picture(self, data: bytes, view: str | None, answer: str | None, top: int) -> dict[str, Any]:
+    def picture(
+        self, data: bytes, view: str | None, answer: str | None, top: int
+    ) -> dict[str, Any]:
         """Answer a picture, given as the bytes of its file."""
         name = self._view(view)
         recipe = None if name is None else self.model.recipes_.get(name)
@@ -259,7 +264,5 @@ def serve(site: ExplorerSite, port: int = 0, ready: Callable[[str], None] = prin
     """Serve a site until Ctrl-C; `ready` is told the address."""
     with ExplorerServer(site, port) as server:
         ready(server.url)
-        try:
+        with suppress(KeyboardInterrupt):
             server.serve_forever()
-        except KeyboardInterrupt:
-            pass
