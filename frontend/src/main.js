@@ -37,7 +37,9 @@ function followKeys() {
     if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       state.tab.value = "find";
-      setTimeout(() => document.getElementById("search")?.focus());
+      const focus = () => document.getElementById("search")?.focus();
+      focus();
+      if (document.activeElement?.id !== "search") setTimeout(focus, 50); // the column was not shown
     }
     if (event.key === "Escape" && event.target.id === "search") {
       state.q.value = "";

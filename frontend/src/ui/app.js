@@ -45,7 +45,7 @@ function Reading() {
   return html`
     <section class="read" aria-label="Details">
       <${Choice} label="Details" class="tabs" value=${state.panel.value} options=${TABS} onChange=${(key) => (state.panel.value = key)} />
-      <div class="scroll" tabindex="-1" key=${`${state.panel.value} ${state.panel.value === "topic" ? state.topic.value : state.panel.value === "document" ? state.doc.value : ""}`}><${Guard}><${Panel} /></${Guard}></div>
+      <div class="scroll" tabindex="0" role="region" aria-label="What is chosen" key=${`${state.panel.value} ${state.panel.value === "topic" ? state.topic.value : state.panel.value === "document" ? state.doc.value : ""}`}><${Guard}><${Panel} /></${Guard}></div>
     </section>
   `;
 }

@@ -6,6 +6,8 @@ import { search } from "../core/search.js";
 import { corpus, group, state } from "./store.js";
 
 const TOP = 50;
+const MOST = 1000; // answers that a server gives at most
+const PAUSE = 120; // milliseconds without a key before a server is asked
 const NOTHING = { list: [], asked: false, unknown: [], reason: null, mixture: null, ms: 0 };
 
 export const answers = signal(NOTHING);
@@ -57,7 +59,9 @@ async function remote(query, answer, number) {
   const { views, n } = corpus.value;
   const names = views.map((view) => view.name);
   const keep = filter.value;
-  const body = { ask: { view: names[askView.value], ...query }, answer: names[answer] ?? null, top: keep ? Math.min(n, 2000) : TOP };
+  const body = { ask: { view: names[askView.value], ...query }, answer: names[answer] ?? null, top: keep ? Math.min(n, MOST) : TOP };
+  await new Promise((done) => setTimeout(done, PAUSE));
+  if (number !== latest) return;
   try {
     const response = await fetch("search", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
     if (number === latest) take(await response.json(), keep);

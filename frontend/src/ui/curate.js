@@ -76,6 +76,11 @@ function File() {
       say(error.message);
     }
   };
+  const open = async ({ target }) => {
+    const [file] = target.files;
+    if (file) read(await file.text());
+    target.value = ""; // so that the same file can be opened again
+  };
   return html`
     <h3>File</h3>
     <${Note}>Give it to coview: <code>model.with_topics("curation.json")</code>.</${Note}>
@@ -83,7 +88,7 @@ function File() {
     <div class="actions">
       <button class="small" onClick=${() => download(text, "curation.json")}>Download</button>
       <button class="small" onClick=${async () => say((await copied(text, document.getElementById("curation"))) ? "Copied." : "Select the text and copy it.")}>Copy</button>
-      <label class="small file">Open …<input type="file" accept=".json,application/json" onChange=${async (e) => e.target.files[0] && read(await e.target.files[0].text())} /></label>
+      <label class="small file">Open …<input type="file" accept=".json,application/json" onChange=${open} /></label>
     </div>
     <p class="total" role="status">${said}</p>
   `;

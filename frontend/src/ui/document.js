@@ -23,7 +23,7 @@ export function Strip({ pairs }) {
       ${shown.map(([topic, share]) => {
         const slot = slots.value.get(topic);
         return html`<button key=${topic} class=${slot === undefined ? "gray" : `c${slot}`} style=${{ flexGrow: share }}
-          title=${`${clip(nameOf(topic), 60)}: ${percent(share)}`} aria-label=${`${clip(nameOf(topic), 60)}: ${percent(share)}`} onClick=${() => openTopic(topic)}>${share > 0.09 ? topic + 1 : ""}</button>`;
+          title=${`${clip(nameOf(topic), 60)}: ${percent(share)}`} aria-label=${`${topic + 1} ${clip(nameOf(topic), 60)}: ${percent(share)}`} onClick=${() => openTopic(topic)}>${share > 0.09 ? topic + 1 : ""}</button>`;
       })}
       ${rest > 0.005 && html`<span class="rest" style=${{ flexGrow: rest }} title=${`other topics: ${percent(rest)}`}></span>`}
     </span>
@@ -111,7 +111,7 @@ function Predicted({ row, view }) {
     <div class="missing-view">
       <span class="tag hatched">not there</span>
       <p class="note always">Words that the other views predict:</p>
-      <p class="chips predicted">${terms.map(({ name, p }) => html`<span class="guess">${clip(name, 40)}<small>${percent(p)}</small></span> `)}</p>
+      <p class="chips predicted">${terms.map(({ name, p }) => html`<span class="guess">${clip(name, 40)} <small>${percent(p)}</small></span> `)}</p>
     </div>
   `;
 }

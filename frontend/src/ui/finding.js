@@ -46,8 +46,9 @@ function Question() {
 function Filters() {
   const { docs, views } = corpus.value;
   const active = [state.label, state.within, state.lacks].filter((s) => s.value !== null).length;
+  const [open, setOpen] = useState(active > 0);
   return html`
-    <details class="filters" open=${active > 0}>
+    <details class="filters" open=${open} onToggle=${(e) => setOpen(e.target.open)}>
       <summary>Filters${active ? ` (${active})` : ""}</summary>
       ${docs.labels && docs.label_names?.length > 0 && html`
         <${Select} plain label="Label" value=${state.label.value} options=${[["", "any"], ...docs.label_names.map((name, i) => [i, clip(name, 60)])]} onChange=${(v) => (state.label.value = numberOrNull(v))} />`}
@@ -140,7 +141,7 @@ export function Finding() {
     <section class="find" aria-label="Find">
       <${Question} />
       <${Choice} label="What to list" class="tabs" value=${state.side.value} options=${sides} onChange=${(key) => (state.side.value = key)} />
-      <div class="scroll" tabindex="-1">
+      <div class="scroll" tabindex="0" role="region" aria-label="What is listed">
         ${state.side.value === "topics" && html`<${Topics} />`}
         ${state.side.value === "results" && html`<${Results} />`}
         ${state.side.value === "lists" && html`<${Lists} />`}

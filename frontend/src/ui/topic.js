@@ -41,7 +41,7 @@ export function Terms({ view, topic }) {
   const most = Math.max(...terms.map((t) => t.probability), 1e-12);
   return html`
     <div class="terms">
-      <h4><bdi>${corpus.value.views[view].name}</bdi></h4>
+      <h3><bdi>${corpus.value.views[view].name}</bdi></h3>
       <ol>${terms.map(({ term, index, probability }) => html`
         <li key=${index}><span class="word" title=${clip(term, 200)}><bdi>${clip(term, 40)}</bdi></span>
           <${Bar} share=${probability / most} slot=${slots.value.get(topic)} /></li>`)}</ol>

@@ -112,7 +112,7 @@ const Largest = () => {
   off.sort((x, y) => counts[y] - counts[x] || x - y);
   return html`
     <div class="largest">
-      <h3>Largest disagreements</h3>
+      <h2>Largest disagreements</h2>
       <ol>
         ${off.slice(0, 8).map((at) => {
           const [i, j] = [order[Math.floor(at / n)], order[at % n]];

@@ -64,6 +64,7 @@ const MapMode = () => html`
     xy=${corpus.value.positions(null, umapPlaces.value ? "umap" : "topics")}
     places=${umapPlaces.value}
     after=${drawQuery}
+    about=${answers.value}
     key=${state.layout.value}
     label="Map of all documents."
   />
@@ -74,7 +75,7 @@ const TwinMode = () => html`
     ${corpus.value.views.map((view, v) => html`
       <figure key=${v}>
         <figcaption>by <b>${view.name}</b> alone</figcaption>
-        <${Panel} xy=${corpus.value.positions(v)} label=${`Map of the documents by ${view.name} alone.`} after=${drawQuery} />
+        <${Panel} xy=${corpus.value.positions(v)} label=${`Map of the documents by ${view.name} alone.`} after=${drawQuery} about=${answers.value} />
       </figure>
     `)}
   </div>
@@ -134,10 +135,9 @@ function findArrow(x, y, reach) {
   return best;
 }
 
-const ArrowsMode = () => {
-  void arrows.value;
-  return html`<${Panel} xy=${corpus.value.positions(pair.value[0])} faint label="Arrows between the places that two views give." over=${drawArrows} find=${findArrow} />`;
-};
+const ArrowsMode = () => html`
+  <${Panel} xy=${corpus.value.positions(pair.value[0])} faint label="Arrows between the places that two views give." over=${drawArrows} find=${findArrow} about=${arrows.value} />
+`;
 
 const NOTES = {
   map: () => html`Each point is a document, placed among its topics: documents of a kind lie together. ${paint.value.legend.some(({ more }) => more > 0) ? "Colors are families of neighboring topics. " : ""}Points of one place are moved apart a little.`,

@@ -80,6 +80,7 @@ function chooseLabels(context, size, places) {
  * @param label what the map shows, for those who do not see it
  * @param over draws more below the names, `after` above them: (context, toPixels, colors) => void
  * @param find finds a document near a place, instead of the nearest point
+ * @param about what is drawn there: another value makes the map draw again
  * @param places of the topics' names, where they are not those of the model
  */
 export function Panel({ xy, label, over, after, find, places, faint = false, names = true }) {

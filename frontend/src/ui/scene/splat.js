@@ -1,6 +1,8 @@
 // Points drawn straight into pixels: 100,000 of them take a few milliseconds, which neither
 // fillRect nor a GPU emulated in software reaches.
 
+const FAINTEST = 0.06; // pixels of less are not seen, and cost as much as others
+
 /** A soft disc as offsets and opacities of pixels. */
 export function disc(radius, opacity = 1) {
   const dx = [];
@@ -10,7 +12,7 @@ export function disc(radius, opacity = 1) {
   for (let y = -reach; y <= reach; y += 1) {
     for (let x = -reach; x <= reach; x += 1) {
       const cover = Math.min(1, Math.max(0, radius + 0.5 - Math.hypot(x, y)));
-      if (cover <= 0) continue;
+      if (cover * opacity < FAINTEST) continue;
       dx.push(x);
       dy.push(y);
       alpha.push(Math.round(256 * cover * opacity));
@@ -27,36 +29,41 @@ export const radiusFor = (n, zoom, ratio) =>
  * Draw points over what is in `pixels`.
  * @param image `{pixels: Uint32Array, width, height}`, opaque
  * @param xy positions, two numbers a point, NaN where there is none
- * @param colors the number of each point's color; `only` draws those of one side of `from`
+ * @param colors the number of each point's color
  * @param palette pixels of the colors
  * @param view see `viewOf` of the camera
+ * @param range draw only points whose color is in it, so that gray ones can go below the others
  */
-export function splat(image, xy, colors, palette, mask, view, [first, last] = [0, 255]) {
+export function splat(image, xy, colors, palette, mask, view, range = [0, 255]) {
   const { pixels, width, height } = image;
-  const { dx, dy, alpha, reach } = mask;
+  const [first, last] = range;
+  const { alpha, reach } = mask;
+  const offsets = mask.dx.map((dx, j) => mask.dy[j] * width + dx);
+  const size = alpha.length;
   const n = colors.length;
+  const { scaleX, scaleY, left, top } = view;
   const right = width - reach - 1;
   const bottom = height - reach - 1;
   for (let i = 0; i < n; i += 1) {
     const color = colors[i];
     if (color < first || color > last) continue;
-    const px = Math.round(xy[2 * i] * view.scaleX + view.left);
-    const py = Math.round(xy[2 * i + 1] * view.scaleY + view.top);
+    const px = xy[2 * i] * scaleX + left;
+    const py = xy[2 * i + 1] * scaleY + top;
     // comparisons with NaN are false: a document without a place is not drawn
     if (!(px >= reach && px <= right && py >= reach && py <= bottom)) continue;
     const source = palette[color];
     const redBlue = source & 0xff00ff;
     const green = source & 0x00ff00;
-    const at = py * width + px;
-    for (let j = 0; j < alpha.length; j += 1) {
-      const where = at + dy[j] * width + dx[j];
+    const at = ((py + 0.5) | 0) * width + ((px + 0.5) | 0);
+    for (let j = 0; j < size; j += 1) {
+      const where = at + offsets[j];
       const below = pixels[where];
       const a = alpha[j];
       const rest = 256 - a;
       pixels[where] =
         0xff000000 |
-        (((redBlue * a + (below & 0xff00ff) * rest) / 256) & 0xff00ff) |
-        (((green * a + (below & 0x00ff00) * rest) / 256) & 0x00ff00);
+        (((Math.imul(redBlue, a) + Math.imul(below & 0xff00ff, rest)) >>> 8) & 0xff00ff) |
+        (((Math.imul(green, a) + Math.imul(below & 0x00ff00, rest)) >>> 8) & 0x00ff00);
     }
   }
 }

@@ -1,6 +1,6 @@
 // A drawing surface: a canvas that follows the size of its box and is drawn once a frame.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 /**
  * Return a ref for the canvas and a function that asks for a frame.
@@ -32,6 +32,6 @@ export function useSurface(draw, limitRatio = 2) {
       frame.current = 0;
     };
   }, []);
-  useEffect(ask);
+  useLayoutEffect(ask);
   return canvas;
 }
