@@ -5,12 +5,15 @@ VENV_MIN := .venv-min
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
+CHROMIUM := /usr/bin/chromium
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
 # British spellings in src that stand in saved files or are numpy's: they stay
 BRITISH_DATA := grey,centre,centres,colour,image_colour,labelled,writeable
 # what `make test-min` runs by default; PARTS="tests/cli tests/views" names other files or folders
 PARTS ?= tests
 
-.PHONY: demo test test-all test-slow test-min campaign campaign-slice lint format dist bench papers papers-quick clean help
+.PHONY: demo test test-all test-browser front screenshots test-slow test-min campaign campaign-slice lint format dist bench papers papers-quick clean help
 .DEFAULT_GOAL := help
 
 help:  ## show the targets
@@ -32,6 +35,20 @@ $(VENV)/.lint: $(BIN)/python pyproject.toml
 	$(PIP) -e '.[lint,test]'
 	@touch $@ $(VENV)/.run
 
+$(VENV)/.browser: $(BIN)/python pyproject.toml
+	$(PIP) -e '.[browser]'
+	@touch $@ $(VENV)/.run
+
+# Debian's browser and node, where they are missing
+$(CHROMIUM):
+	$(SUDO) apt-get update -qq
+	$(SUDO) apt-get install -qq -y chromium
+
+frontend/node_modules/.package-lock.json: frontend/package-lock.json
+	command -v npm > /dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -qq -y npm; }
+	npm --prefix frontend ci --silent --no-audit --no-fund
+	@touch $@
+
 $(VENV)/.bench: $(BIN)/python pyproject.toml
 	$(PIP) -e '.[bench]'
 	@touch $@ $(VENV)/.run
@@ -51,13 +68,25 @@ demo: $(VENV)/.run  ## topics, clusters and cross-view search on the embedded da
 	$(BIN)/coview demo
 
 test: $(VENV)/.test  ## the quick tests; those on the papers' data need COVIEW_DATA
-	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow and not campaign"
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow and not campaign and not browser"
 
 test-all: $(VENV)/.test  ## all tests but slices of the campaign
-	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not campaign"
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not campaign and not browser"
 
 test-slow: $(VENV)/.test  ## only what `make test` leaves out
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
+
+# the explorer's page: `make front` after a change in frontend/, and commit what it builds
+front: frontend/node_modules/.package-lock.json  ## build the explorer's page into the package
+	node frontend/build.mjs
+
+test-browser: $(VENV)/.browser $(CHROMIUM) frontend/node_modules/.package-lock.json  ## the explorer: built code, node and browser tests
+	$(BIN)/python tools/check_front.py
+	npm --prefix frontend test --silent
+	$(BIN)/python -m pytest -q -m browser tests/browser
+
+screenshots: $(VENV)/.browser $(CHROMIUM)  ## draw the explorer's pictures in docs/images anew
+	$(BIN)/python tools/screenshots.py
 
 campaign-slice: $(VENV)/.test  ## a fiftieth of the campaign, as tests
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m campaign tests/campaigns
@@ -66,7 +95,7 @@ campaign-slice: $(VENV)/.test  ## a fiftieth of the campaign, as tests
 # Two versions of numba cannot share one cache. scikit-learn 1.6 wants its array API asked for.
 test-min: $(VENV_MIN)/.test  ## the quick tests with the lowest versions that pyproject.toml allows
 	SCIPY_ARRAY_API=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV_MIN)/numba $(VENV_MIN)/bin/python -m pytest -q -n auto \
-		--dist worksteal -m "not slow and not campaign" -W ignore::DeprecationWarning $(PARTS)
+		--dist worksteal -m "not slow and not campaign and not browser" -W ignore::DeprecationWarning $(PARTS)
 
 campaign: $(VENV)/.test  ## over 20,000 generated bad inputs; hours; resumes; writes docs/reliability.md
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.campaigns --report docs/reliability.md

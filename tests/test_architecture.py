@@ -47,7 +47,9 @@ ALLOWED = {
     "training_data": {
         *("em", "ensemble.reliability", "new_documents", "params", "progress", "views"),
     },
-    "topic_terms": {"annotation", "explorer.explore", "model_repr", "report"},
+    "topic_terms": {
+        *("annotation", "curation", "explorer", "model_repr", "report", "retrieval.files"),
+    },
     "base": {
         *("em", "io", "new_documents", "params", "pickling", "reading.codes", "scores"),
         *("topic_terms", "training_data", "views"),
@@ -90,6 +92,12 @@ ALLOWED = {
         *("kernels", "loaded", "metrics", "models", "params", "reading", "report", "runners"),
         *("store", "views", "wording"),
     },
+    "curation": {"models", "report", "retrieval.files", "wording"},
+    "explorer": {
+        *("__version__", "em.simplex", "escaping", "extras", "models", "outputs", "reading"),
+        *("report", "retrieval", "store", "views", "wording"),
+    },
+    "exports": {"explorer.layout", "extras", "models", "report", "views", "wording"},
     "baselines": {
         *("_lazy", "em", "graphs", "metrics", "models", "params", "pickling", "runners", "views"),
         "wording",

@@ -31,6 +31,7 @@ from coview.em.restarts import (
     one_fit_at_a_time,
     with_callbacks,
 )
+from coview.em.seed_words import hidden_of
 from coview.em.seeds import seeded_start
 from coview.em.starts import NamedStart, Start, start_from_model, starts_from
 from coview.em.step import Update, Values
@@ -192,7 +193,10 @@ class BaseViewsModel(
         Smallest value and unit of each feature, for the views that are scaled.
     topic_names_ : list of (str or None)
         The names of the topics: from `seeds`, or those of the model given as `init`. Assign to it
-        to name topics yourself; a refit that starts from the model keeps them.
+        to name topics yourself, or see `with_topics`; a refit that starts from the model keeps
+        them.
+    hidden_topics_ : ndarray of int
+        Topics that lists leave out; only where a curation hides some (`with_topics`).
     topic_centers_ : ndarray of shape (n_components, n_components)
         The center of each cluster of mixtures; only with `assign="kmeans"`.
     """
@@ -396,6 +400,10 @@ class BaseViewsModel(
         for name, value in attributes.items():
             setattr(self, name, value)
         self.__dict__.pop("why_", None)  # the reasons for another fit, by `coview.auto`
+        self.__dict__.pop("hidden_topics_", None)
+        hidden = hidden_of(self.init, self.n_components)
+        if len(hidden):
+            self.hidden_topics_ = hidden
         self._label(data, seed)
         found = fit_stability(self.labels_, self.n_components, data, best.other_labels)
         self.topic_stability_, self.doc_confidence_ = found

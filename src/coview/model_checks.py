@@ -103,6 +103,7 @@ class _Sizes:
             "feature_names_": self._by_view(_texts_or_none),
             "doc_ids_": _texts_or_none(docs),
             "topic_names_": self._topic_names,
+            "hidden_topics_": _integers((None,), k),
             "topic_stability_": _or_none(_array((k,), may_be=finite_or_nan)),
             "doc_confidence_": _or_none(_array((docs,), may_be=finite_or_nan)),
             "topic_centers_": _array((k, k)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -151,6 +151,7 @@ class TopTermsMixin:
         titles: Sequence[str] | None = None,
         pictures: Mapping[str, Sequence[Any]] | None = None,
         title: str | None = None,
+        umap: bool = False,
         report: Any = None,
         random_state: Any = 0,
     ) -> Any:
@@ -174,6 +175,8 @@ class TopTermsMixin:
             By view, the picture of each document, of which the page shows a small copy.
         title : str, optional
             The title of the page.
+        umap : bool, default=False
+            Whether to add a second layout of the documents by UMAP (the package umap-learn).
         report : Report, optional
             Of :func:`coview.report.summarize` for these documents, if it was made already.
         random_state : int, Generator, RandomState or None, default=0
@@ -202,6 +205,7 @@ class TopTermsMixin:
             titles=titles,
             pictures=pictures,
             title=title,
+            umap=umap,
             report=report,
             random_state=random_state,
         )
@@ -221,3 +225,45 @@ class TopicsMixin(TopTermsMixin):
         """
         check_is_fitted(self)
         return np.array(topic_columns(self._n_features_out), dtype=object)
+
+    def with_topics(self, curation: Any) -> Self:
+        """Return a copy of the model with curated topics: named, merged, hidden.
+
+        The explorer writes a curation as JSON. Names are shown wherever topics are; merged topics
+        become one, whose share of a document is the sum of theirs; hidden ones stay in mixtures,
+        and lists of topics leave them out. All is kept in the model file, and by a refit that
+        starts from the model (``init=model``).
+
+        Parameters
+        ----------
+        curation : dict, JSON or path
+            Of this model: that of another is refused.
+
+        Returns
+        -------
+        model
+
+        Examples
+        --------
+        >>> from coview import PLSA, Views
+        >>> views = Views([[6, 2, 0], [5, 1, 0], [0, 0, 5]], features=["ball", "goal", "vote"])
+        >>> model = PLSA(n_components=3, random_state=0).fit(views)
+        >>> curation = {
+        ...     "coview_curation": 1,
+        ...     "model": model.fingerprint(),
+        ...     "names": {"0": "all"},
+        ...     "merge": [[0, 1]],
+        ... }
+        >>> model.with_topics(curation).topic_names_
+        ['all', None]
+        """
+        from coview.curation import with_topics
+
+        return with_topics(self, curation)
+
+    def fingerprint(self) -> str:
+        """Return a hash of the topics, by which a curation knows its model."""
+        from coview.retrieval.files import model_fingerprint
+
+        check_is_fitted(self)
+        return model_fingerprint(self)

@@ -42,6 +42,8 @@ export function foldIn(data, view, counts) {
   const { n_topics: k, search } = data.meta;
   const { weight } = data.meta.views[view];
   const rows = topicsOfTerms(data, view, counts.terms);
+  const scale = data.arrays[`topic_weight.${view}`];
+  if (scale) for (let i = 0; i < rows.length; i++) rows[i] *= scale[i % k];
   let theta = new Float64Array(k).fill(1 / k);
   for (let step = 0; step < search.max_iter; step++) {
     const next = expectedCounts(rows, counts.values, theta, weight);

@@ -15,6 +15,7 @@ from coview import __version__
 from coview.cli.annotate import annotate
 from coview.cli.apply import evaluate, predict, transform
 from coview.cli.compare import compare
+from coview.cli.curate import curate
 from coview.cli.data import data_app
 from coview.cli.demo import demo
 from coview.cli.explore import explore
@@ -23,6 +24,7 @@ from coview.cli.inspect import convert, info, topics
 from coview.cli.options import ARGUMENTS, UsageError
 from coview.cli.output import note
 from coview.cli.plot import plot
+from coview.cli.report import report
 from coview.cli.search import search
 from coview.cli.serve import serve
 from coview.cli.suggest import suggest
@@ -45,7 +47,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 for command in (
-    *(fit, topics, predict, transform, search, annotate, suggest, explore, plot),
+    *(fit, topics, report, explore, plot, curate, predict, transform, search, annotate, suggest),
     *(evaluate, compare, info, convert, serve, demo),
 ):
     app.command()(command)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,15 +11,16 @@ from coview.cli import options
 from coview.cli.inputs import NEW_DOCUMENT_OPTIONS, DataSource, data_options
 from coview.cli.options import UsageError
 from coview.cli.output import check_output, note
+from coview.cli.report import documents_with_classes, with_data
 
 
-@data_options(*NEW_DOCUMENT_OPTIONS, "id", "label")
+@data_options(*NEW_DOCUMENT_OPTIONS, "id", "label", "labels", "ids", "links", "use")
 def explore(
     model: options.Model,
     source: DataSource,
     documents: Annotated[
         Path | None,
-        typer.Option("--data", metavar="DATA", help="The same as DATA.", show_default=False),
+        typer.Option("--data", help="The documents, as the argument DATA.", show_default=False),
     ] = None,
     output: Annotated[
         Path | None,
@@ -38,6 +38,9 @@ def explore(
         int, typer.Option(min=0, max=65535, help="With --serve: the port. 0 takes a free one.")
     ] = 0,
     title: Annotated[str | None, typer.Option(help="The title of the page.")] = None,
+    umap: Annotated[
+        bool, typer.Option("--umap", help="Add a second layout, by UMAP (needs umap-learn).")
+    ] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Write a page to explore topics and documents: offline, in one file.
@@ -50,9 +53,8 @@ def explore(
 
       coview explore photos.coview photos/ --serve
     """
-    if documents is not None and source.data is not None:
-        raise UsageError(f"Give the data once: {source.data}, or --data {documents}.")
-    source = replace(source, data=source.data or documents)
+    source = with_data(source, documents)
+    source.check_label_options()
     if (output is None) == (not serve):
         raise UsageError("Say where the page goes: -o FILE.html, or --serve.")
     if output is not None:
@@ -60,35 +62,35 @@ def explore(
         if output.suffix.lower() not in (".html", ".htm"):
             raise UsageError(f"{output.name} is a page: call it {output.stem}.html.")
     fitted, views, raw = _read(model, source)
-    title = title or f"{model.stem} - coview"
+    shown = {**raw, "title": title or f"{model.stem} - coview", "umap": umap}
     if serve:
-        _serve(fitted, views, raw, title, port)
+        _serve(fitted, views, shown, port)
     elif output is not None:
-        fitted.explore(views, output, title=title, **raw)
+        fitted.explore(views, output, **shown)
         if not quiet:
             note(f"Wrote {output} ({output.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
 
 
 def _read(path: Path, source: DataSource) -> tuple[Any, Any, dict[str, Any]]:
     """Return the model, the documents, and their raw texts and pictures."""
-    from coview.cli.apply import all_documents
     from coview.io import load
     from coview.models import topic_model
 
     fitted = load(path)
     inner = topic_model(fitted)
-    views, classes = all_documents(source, inner)
+    views, classes = documents_with_classes(source, inner)
     if classes is not None:
         views = views.with_labels(classes)
     return fitted, views, source.raw_documents(inner)
 
 
-def _serve(fitted: Any, views: Any, raw: dict[str, Any], title: str, port: int) -> None:
+def _serve(fitted: Any, views: Any, shown: dict[str, Any], port: int) -> None:
     from coview.explorer.explore import explorer_payload, texts_by_view
     from coview.explorer.server import ExplorerSite, serve
     from coview.models import topic_model
 
     inner = topic_model(fitted)
-    payload = explorer_payload(fitted, views, title=title, **raw)
-    site = ExplorerSite(fitted, inner.as_views(views), payload, texts_by_view(inner, raw["texts"]))
+    payload = explorer_payload(fitted, views, **shown)
+    texts = texts_by_view(inner, shown["texts"])
+    site = ExplorerSite(fitted, inner.as_views(views), payload, texts)
     serve(site, port, lambda url: note(f"Serving {url} until Ctrl-C."))

@@ -106,7 +106,7 @@ class DataSource:
 
     def views(self) -> Views:
         """Read all of the data."""
-        views = self._with_vectors(self._with_links(self._read()))
+        views = self._with_vectors(self.with_links(self._read()))
         return views.select(*self.use) if self.use else views
 
     def _read(self) -> Views:
@@ -192,7 +192,7 @@ class DataSource:
         given = parse_pairs(self.language, "--language")
         return {view: None if name == "none" else name for view, name in given.items()}
 
-    def _with_links(self, views: Views) -> Views:
+    def with_links(self, views: Views) -> Views:
         """Add a view of the documents that each document links to."""
         if self.links is None:
             return views

@@ -47,6 +47,13 @@ def names_of(init: Any, n_topics: int) -> TopicNames:
     return list(names) if len(names) == n_topics else [None] * n_topics
 
 
+def hidden_of(init: Any, n_topics: int) -> np.ndarray:
+    """Return the topics that a model given as init hides: a refit keeps them, as it does names."""
+    hidden = getattr(init, "hidden_topics_", ())
+    same = getattr(init, "_n_features_out", None) == n_topics
+    return np.asarray(hidden if same else (), dtype=np.int64)
+
+
 def number_seeds(
     seeds: Mapping[Any, Any] | None, n_topics: int, names: Sequence[str | None]
 ) -> tuple[dict[int, Any], TopicNames]:

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.retrieval.words import weighted
-from coview.wording import quoted
+from coview.retrieval.words import rarity
 
 SNIPPET = 400  # characters of a text where there is room
 
@@ -58,12 +57,9 @@ def fit_counts(
 
 def _heaviest(model: Any, view: str, counts: sp.csr_array, most: int) -> sp.csr_array:
     """Return each row with its `most` entries that weigh most in a search."""
-    weights = weighted(model, view, counts)
-    weights = sp.csr_array(  # with the entries of weight 0, which `weighted` removes
-        (weights[_rows_of(counts), counts.indices], counts.indices, counts.indptr), counts.shape
-    )
-    rows = _rows_of(counts)
-    order = np.lexsort((counts.indices, -weights.data, rows))
+    weights = np.log1p(counts.data.astype(np.float64)) * rarity(model, view)[counts.indices]
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    order = np.lexsort((counts.indices, -weights, rows))
     rank = np.arange(len(order)) - np.repeat(counts.indptr[:-1], np.diff(counts.indptr))
     keep = np.sort(order[rank < most])
     sizes = np.bincount(rows[keep], minlength=counts.shape[0])
@@ -71,19 +67,10 @@ def _heaviest(model: Any, view: str, counts: sp.csr_array, most: int) -> sp.csr_
     return sp.csr_array((counts.data[keep], counts.indices[keep], indptr), shape=counts.shape)
 
 
-def _rows_of(counts: sp.csr_array) -> np.ndarray:
-    return np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-
-
 def fit_texts(
     texts: Mapping[str, Sequence[str | None]], n_docs: int, budget: Budget
 ) -> tuple[dict[str, list[str | None]], list[str]]:
     """Return the beginnings of texts that have room, and what was left out, in words."""
-    for view, column in texts.items():
-        if len(column) != n_docs:
-            raise ValueError(
-                f"There are {len(column):,} texts of view {quoted(view)} for {n_docs:,} documents."
-            )
     if not texts:
         return {}, []
     most = min(SNIPPET, budget.characters // max(n_docs * len(texts), 1))

@@ -2,8 +2,8 @@
 
 Topics are placed by classical multidimensional scaling of their Hellinger distances, the mean over
 the views, which always gives the same picture for the same model. The page puts a document at the
-barycenter of its topics with the weights p(z|d)^4, so that it can place queries, documents that lack
-a view, and each view of a document alone.
+barycenter of its topics with the weights p(z|d)^4, so that it can place queries, documents that
+lack a view, and each view of a document alone.
 """
 
 from __future__ import annotations

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-import coview
+from coview import __version__
 from coview.em.simplex import limits
 from coview.explorer.arrays import rounded, sparse_counts, sparse_mixtures, topics_of_terms
 from coview.explorer.budget import Budget, fit_counts, fit_texts
 from coview.explorer.container import Payload
 from coview.explorer.layout import place_topics
+from coview.explorer.layout_umap import umap_places
 from coview.explorer.page_recipes import idf_of, page_recipe
 from coview.explorer.pictures import small_pictures
 from coview.models import topic_model
@@ -37,6 +38,7 @@ def payload_of(
     titles: Sequence[str] | None = None,
     pictures: Mapping[str, Sequence[Any]] | None = None,
     title: str | None = None,
+    umap: bool = False,
     budget: Budget | None = None,
 ) -> Payload:
     """Return the data of a page.
@@ -56,6 +58,8 @@ def payload_of(
         By view, the picture of each document.
     title : str, optional
         The title of the page.
+    umap : bool, default=False
+        Whether to add a layout of the documents by UMAP.
     budget : Budget, optional
         How large the page may be.
     """
@@ -63,16 +67,16 @@ def payload_of(
     counts = inner.as_counts(views)
     kept, left_out = fit_counts(inner, counts, budget)
     snippets, cut = fit_texts(texts or {}, views.n_docs, budget)
-    small, no_room = small_pictures(pictures or {}, views.n_docs, budget.picture_bytes)
+    small, no_room = small_pictures(pictures or {}, budget.picture_bytes)
     meta = {
         "version": VERSION,
         "title": title or "coview",
-        "coview": coview.__version__,
+        "coview": __version__,
         "model": _model_meta(report, inner),
         "n_docs": views.n_docs,
         "n_topics": int(inner.doc_topic_.shape[1]),
         "views": [_view_meta(report, inner, views, name) for name in inner.view_names_],
-        "topics": [_topic_meta(topic) for topic in report.topics],
+        "topics": _topics_meta(report, inner),
         "docs": {
             "ids": None if views.ids is None else [str(i) for i in views.ids],
             "titles": None if titles is None else [str(t) for t in titles],
@@ -81,11 +85,20 @@ def payload_of(
             "label_names": report.label_names or [],
             "pictures": small or None,
         },
-        "search": _search_meta(inner, counts),
+        "search": {**_search_meta(inner, counts), "complete": not left_out},
         "pairs": [[_number(inner, a), _number(inner, b)] for a, b in report.disagreement.by_pair],
         "notes": [*left_out, *cut, *no_room, *_differences(inner)],
     }
-    return Payload(plain(meta), _arrays(report, inner, views, counts, kept))
+    arrays = _arrays(report, inner, views, counts, kept)
+    if umap:
+        arrays["umap_xy"] = umap_places(_known_mixtures(report, counts))
+    return Payload(plain(meta), arrays)
+
+
+def _known_mixtures(report: Any, counts: Mapping[str, sp.csr_array]) -> np.ndarray:
+    """Return the mixtures of all views together, NaN for documents without any count."""
+    empty = np.all([np.diff(matrix.indptr) == 0 for matrix in counts.values()], axis=0)
+    return np.where(empty[:, None], np.nan, report.mixtures)
 
 
 # -- arrays ----------------------------------------------------------------------------------------
@@ -98,8 +111,7 @@ def _arrays(
     counts: Mapping[str, sp.csr_array],
     kept: Mapping[str, sp.csr_array],
 ) -> dict[str, np.ndarray]:
-    empty = np.all([np.diff(matrix.indptr) == 0 for matrix in counts.values()], axis=0)
-    arrays = sparse_mixtures("theta", np.where(empty[:, None], np.nan, report.mixtures))
+    arrays = sparse_mixtures("theta", _known_mixtures(report, counts))
     present = np.zeros((views.n_docs, len(model.view_names_)), np.uint8)
     for v, name in enumerate(model.view_names_):
         arrays |= topics_of_terms(f"phi.{v}", model.components_[name])
@@ -108,6 +120,8 @@ def _arrays(
         idf = idf_of(model.recipes_.get(name))
         if idf is not None:
             arrays[f"idf.{v}"] = idf.astype(np.float32)
+        if hasattr(model, "view_shares_"):  # p(w|z) = p(v|z) p(w|z,v), as `VotedPLSA` folds in
+            arrays[f"topic_weight.{v}"] = model.view_shares_[:, v].astype(np.float32)
         if name in views.names:
             present[:, v] = views.present[:, views.names.index(name)]
             arrays |= sparse_mixtures(f"theta.{v}", report.view_mixtures[name])
@@ -183,6 +197,12 @@ def _kind(model: Any, name: str) -> str:
     if name in model.scaling_:
         return "numbers"
     return "links" if name == "links" else "items"
+
+
+def _topics_meta(report: Any, model: Any) -> list[dict[str, Any]]:
+    hidden = set(getattr(model, "hidden_topics_", ()))
+    topics = sorted(report.topics, key=lambda topic: topic.index)
+    return [{**_topic_meta(topic), "hidden": topic.index in hidden} for topic in topics]
 
 
 def _topic_meta(topic: Any) -> dict[str, Any]:

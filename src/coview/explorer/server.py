@@ -1,8 +1,8 @@
 """The explorer over HTTP, on this computer only: for models too large for one file, and pictures.
 
-The same page, which asks for its data, and for searches that it cannot do itself: with pictures, and
-among documents of which it has not all words. Only the loopback address is bound, and a request must
-name it as its host, so that a web page elsewhere cannot reach it by a name of its own that it
+The same page, which asks for its data, and for searches that it cannot do itself: with pictures,
+and among documents of which it has not all words. Only the loopback address is bound, and a request
+must name it as its host, so that a web page elsewhere cannot reach it by a name of its own that it
 points here (DNS rebinding); requests of other origins are refused.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -86,7 +87,7 @@ class ExplorerSite:
         view = self._view(ask.get("view"))
         if isinstance(ask.get("text"), str) and view is not None:
             query: Any = {view: ask["text"]}
-        elif isinstance(ask.get("row"), int) and 0 <= ask["row"] < self.views.n_docs:
+        elif type(ask.get("row")) is int and 0 <= ask["row"] < self.views.n_docs:
             row = self.views[[ask["row"]]]
             query = row if view is None else row.select(view)
         else:
@@ -111,7 +112,7 @@ class ExplorerSite:
         return self._answer(query, answer, top, None)
 
     def _answer(self, query: Any, answer: Any, top: Any, row: int | None) -> dict[str, Any]:
-        if not isinstance(top, int) or not 1 <= top <= MOST_ANSWERS:
+        if type(top) is not int or not 1 <= top <= MOST_ANSWERS:
             raise BadRequest(f"top must be a whole number from 1 to {MOST_ANSWERS:,}.")
         with self._lock:
             try:
@@ -263,7 +264,5 @@ def serve(site: ExplorerSite, port: int = 0, ready: Callable[[str], None] = prin
     """Serve a site until Ctrl-C; `ready` is told the address."""
     with ExplorerServer(site, port) as server:
         ready(server.url)
-        try:
+        with suppress(KeyboardInterrupt):
             server.serve_forever()
-        except KeyboardInterrupt:
-            pass

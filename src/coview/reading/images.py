@@ -24,6 +24,7 @@ from coview.params import check_int, seed_of
 from coview.reading.codes import kmeans_centers, read_titles, titles_setting
 from coview.reading.image_files import PictureFolder, read_picture, read_picture_folder
 from coview.reading.recipes import is_missing
+from coview.runners.native import one_native_thread
 from coview.store import renamed
 from coview.views.checks import DataWarning
 from coview.wording import plural, quoted

@@ -1,9 +1,159 @@
-"""A report as a page of text for the terminal."""
+"""A report as a page of text for the terminal; texts from data are escaped."""
 
 from __future__ import annotations
 
-from coview.report.value import Report
+from collections.abc import Sequence
+from textwrap import wrap
+
+import numpy as np
+
+from coview.report.value import Report, TopicReport
+from coview.wording import plural, printable
+
+WIDTH = 100
+NOTICEABLE = 0.05  # disagreement beyond chance that is worth a line
 
 
 def page(report: Report, *, top: int, terms: int) -> str:
-    return "\n".join(report.sentences.values())
+    """Return the page; see `Report.to_text`."""
+    beyond = report.disagreement.beyond
+    apart = [d for d in report.disagreeing(top) if beyond[d] >= NOTICEABLE]
+    parts = [
+        _title(report),
+        _sentences(report),
+        _views(report),
+        _search(report),
+        _topics(report, top, terms),
+        _documents(report, "Views disagree beyond chance", beyond, apart),
+        _documents(report, "No topic fits", report.fit, report.unexplained(top)),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _title(report: Report) -> str:
+    facts = report.model
+    inner = "" if facts["inner"] is None else f" of {facts['inner']}"
+    which = "the documents of the fit" if facts["fitted_to_these"] else "not those of the fit"
+    return (
+        f"{facts['class']}{inner}: {plural(facts['n_topics'], 'topic')}, "
+        f"{plural(facts['n_docs'], 'document')} ({which}), {plural(len(report.views), 'view')}"
+    )
+
+
+def _sentences(report: Report) -> str:
+    lines = ["Is it any good?"]
+    for said in report.sentences.values():
+        lines += wrap(said, WIDTH, initial_indent="  - ", subsequent_indent="    ")
+    return "\n".join(lines)
+
+
+def _views(report: Report) -> str:
+    head = ["view", "kind", "terms", "documents", "contribution", "weight", "coherence"]
+    rows = [
+        [
+            printable(v.name, 30),
+            v.kind,
+            f"{v.n_terms:,}",
+            f"{v.n_docs_present:,}",
+            _percent(v.contribution),
+            f"{v.weight:.3g}",
+            _number(v.coherence),
+        ]
+        for v in report.views
+    ]
+    graphs = report.graphs or {}
+    shown = ", ".join(f"{printable(name, 30)} {weight:.2f}" for name, weight in graphs.items())
+    return _table("Views", head, rows, left=2) + (
+        f"\n  weights of graphs: {shown}" if shown else ""
+    )
+
+
+def _search(report: Report) -> str:
+    if not report.search:
+        return ""
+    head = ["query", "answer", "good answers", "MAP", "by chance", "median rank", "of", "first"]
+    rows = [
+        [
+            printable(s.query, 30),
+            printable(s.answer, 30),
+            "same class" if s.relevant == "class" else "itself",
+            _number(s.map),
+            _number(s.chance_map),
+            f"{s.median_rank:,.0f}",
+            f"{s.n:,}",
+            _percent(s.first),
+        ]
+        for s in report.search
+    ]
+    return _table("Search of one view with another", head, rows, left=3)
+
+
+def _topics(report: Report, top: int, terms: int) -> str:
+    order = sorted(report.topics, key=lambda t: (-t.size, t.index))[:top]
+    rest = len(report.topics) - len(order)
+    lines = [f"Topics, {'the largest ' + str(len(order)) if rest else 'by size'}"]
+    for topic in order:
+        lines += _topic(topic, terms)
+    if rest:
+        lines.append(f"  and {rest:,} more")
+    return "\n".join(lines)
+
+
+def _topic(topic: TopicReport, terms: int) -> list[str]:
+    name = "" if topic.name is None else f" {printable(topic.name, 40)}"
+    facts = [f"{topic.size:.1%} of the documents", f"main topic of {topic.n_docs:,}"]
+    if not np.isnan(topic.agreement):
+        facts.append(f"agreement {topic.agreement:.2f}")
+    if topic.stability is not None:
+        facts.append(f"stability {topic.stability:.2f}")
+    if topic.labels:
+        first, share = next(iter(topic.labels.items()))
+        facts.append(f"{printable(first, 30)} {share:.0%}")
+    lines = [f"  {topic.index}{name}: {', '.join(facts)}"]
+    for view, found in topic.terms.items():
+        words = " ".join(printable(term, 30) for term, _ in found["relevance"][:terms])
+        lines.append(f"      {printable(view, 30)}: {words}")
+    return lines
+
+
+def _documents(report: Report, title: str, values: np.ndarray, rows: list[int]) -> str:
+    if not rows:
+        return ""
+    head = ["document", "value", *map(_short, report.view_mixtures)]
+    body = []
+    for d in rows:
+        name = f"row {d}" if report.doc_ids is None else printable(report.doc_ids[d], 40)
+        mains = [_main_topic(mixtures[d]) for mixtures in report.view_mixtures.values()]
+        body.append([name, f"{values[d]:.2f}", *mains])
+    return _table(f"{title} (main topic by each view alone)", head, body, left=1)
+
+
+def _short(name: str) -> str:
+    return printable(name, 16)
+
+
+def _main_topic(mixture: np.ndarray) -> str:
+    if np.isnan(mixture).any():
+        return "-"
+    return f"{mixture.argmax()} ({mixture.max():.0%})"
+
+
+def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
+    """Return aligned columns, the first `left` of them to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if i < left else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in (head, *rows)
+    ]
+    return "\n".join([title, *(f"  {line}" for line in lines)])
+
+
+def _number(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.2f}"
+
+
+def _percent(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.0%}"

@@ -187,6 +187,7 @@ def summarize_topics(
     sizes = np.bincount(inner.labels_, minlength=n_topics)
     shares = inner.doc_topic_.mean(axis=0, dtype=np.float64)
     names, stability = topic_names(model), topic_stability(inner)
+    hidden = set(getattr(inner, "hidden_topics_", ()))  # by a curation
     return [
         {
             "topic": int(z),
@@ -197,6 +198,7 @@ def summarize_topics(
             "terms": {view: terms[view][z] for view in views or inner.view_names_},
         }
         for z in np.lexsort((-shares, -sizes))
+        if z not in hidden
     ]
 
 

@@ -1,0 +1,170 @@
+// The numeric core without data of Python's; that it computes what Python does is tested from there
+// (tests/explorer/test_same_answers.py).
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import * as curation from "../src/core/curation.js";
+import { countsOf, hasMixture, mainTopics, mixture, topics, unpack } from "../src/core/decode.js";
+import { foldIn } from "../src/core/foldin.js";
+import { place, places } from "../src/core/map.js";
+import { predictTerms } from "../src/core/predict.js";
+import { topTerms } from "../src/core/relevance.js";
+import { search } from "../src/core/search.js";
+
+const root = (p) => Math.round(Math.sqrt(p) * 65535);
+
+/** Two views, three topics, four documents; the last one lacks the second view. */
+function smallData() {
+  const view = (name) => ({
+    name,
+    n_terms: 4,
+    terms: ["ball", "goal", "vote", "law"],
+    recipe: {
+      kind: "text",
+      analyzer: "word",
+      lowercase: true,
+      strip_accents: null,
+      ngrams: [1, 1],
+      stop_words: [],
+      split: "words",
+      binary: false,
+      tfidf: null,
+    },
+    weight: 1,
+  });
+  const phi = [0.6, 0.4, 0, 0, 0, 0, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25];
+  const theta = { indptr: [0, 1, 2, 4, 5], topics: [0, 1, 0, 1, 0], values: [1, 1, 0.5, 0.5, 1] };
+  const arrays = {
+    topic_xy: Float32Array.from([-1, 0, 1, 0, 0, 1]),
+    "counts.0.indptr": Uint32Array.from([0, 2, 4, 6, 7]),
+    "counts.0.indices": Uint16Array.from([0, 1, 2, 3, 0, 2, 1]),
+    "counts.0.values": Uint8Array.from([3, 1, 2, 2, 1, 1, 4]),
+    "counts.1.indptr": Uint32Array.from([0, 1, 2, 4, 4]),
+    "counts.1.indices": Uint16Array.from([0, 3, 1, 2]),
+    "counts.1.values": Uint8Array.from([1, 2, 1, 1]),
+  };
+  for (const name of ["theta", "theta.0", "theta.1"]) {
+    const last = name === "theta.1" ? 4 : 5;
+    arrays[`${name}.indptr`] = Uint32Array.from([...theta.indptr.slice(0, 4), last]);
+    arrays[`${name}.topics`] = Uint16Array.from(theta.topics);
+    arrays[`${name}.values`] = Uint16Array.from(theta.values.map(root));
+  }
+  for (const v of [0, 1]) {
+    arrays[`phi.${v}.values`] = Uint16Array.from(phi.map(root));
+    arrays[`phi.${v}.scale`] = Float32Array.from([1, 1, 1]);
+    arrays[`term_share.${v}`] = Float32Array.from([0.3, 0.3, 0.2, 0.2]);
+  }
+  const meta = {
+    n_docs: 4,
+    n_topics: 3,
+    views: [view("en"), view("de")],
+    model: { fingerprint: "f" },
+    search: {
+      answer: [0, 1],
+      words_weight: 0.7,
+      shared_terms: {},
+      prior: 1,
+      max_iter: 200,
+      tol: 1e-4,
+      tiny: 1e-18,
+    },
+  };
+  return { meta, arrays };
+}
+
+test("mixtures, their main topics, and documents that lack a view", () => {
+  const data = smallData();
+  assert.deepEqual(Array.from(mixture(data, null, 2), (p) => Math.round(p * 100)), [50, 50, 0]);
+  assert.deepEqual(Array.from(mainTopics(data, 1)), [0, 1, 0, -1]);
+  assert.equal(hasMixture(data, 1, 3), false);
+  assert.deepEqual(countsOf(data, 0, 3), { terms: [1], values: [4] });
+  assert.ok(Math.abs(topics(data, 0).subarray(0, 4).reduce((a, b) => a + b) - 1) < 1e-4);
+});
+
+test("folding in finds the topic of a word, and is uniform without any", () => {
+  const data = smallData();
+  const found = foldIn(data, 0, { terms: [0], values: [3] });
+  assert.ok(found[0] > 0.99);
+  assert.deepEqual(Array.from(foldIn(data, 0, { terms: [], values: [] })), Array(3).fill(Math.fround(1 / 3)));
+});
+
+test("a prior below 1 leaves the largest topic", () => {
+  const data = smallData();
+  data.meta.search.prior = 0.1;
+  assert.deepEqual(Array.from(foldIn(data, 0, { terms: [0], values: [0.5] })), [1, 0, 0]);
+});
+
+test("search: the best first, with reasons; never the row that asks; filters", () => {
+  const data = smallData();
+  const found = search(data, { askView: 0, query: { text: "Ball ball unknown" }, answerView: 1 });
+  assert.equal(found.hits[0].row, 0);
+  assert.equal(found.hits.length, 3); // the last document lacks the view
+  assert.deepEqual(found.unknown, ["unknown"]);
+  assert.equal(found.hits[0].why.topics[0][0], 0);
+  const own = search(data, { askView: 0, query: { row: 0 }, answerView: 0 });
+  assert.ok(own.hits.every(({ row }) => row !== 0));
+  const some = search(data, { askView: 0, query: { text: "vote" }, filter: (row) => row > 1 });
+  assert.deepEqual(some.hits.map(({ row }) => row).sort(), [2, 3]);
+  assert.equal(search(data, { askView: 0, query: { text: "vote" }, top: 1 }).hits.length, 1);
+});
+
+test("search: what cannot be asked has a reason", () => {
+  const data = smallData();
+  assert.match(search(data, { askView: 0, query: { text: "nothing" } }).reason, /knows nothing/);
+  assert.match(search(data, { askView: 1, query: { row: 3 } }).reason, /nothing to search with/);
+  data.meta.views[0].recipe = null;
+  data.meta.views[0].no_recipe = "it has numbers";
+  assert.match(search(data, { askView: 0, query: { text: "vote" } }).reason, /it has numbers/);
+});
+
+test("places are barycenters, and NaN without the view", () => {
+  const data = smallData();
+  assert.deepEqual(place(data, [1, 0, 0]), [-1, 0]);
+  assert.deepEqual(place(data, [0.5, 0.5, 0]), [0, 0]);
+  assert.deepEqual(place(data, [0, 0, 0]), [0, 0]);
+  assert.ok(Number.isNaN(places(data, 1)[6]));
+});
+
+test("terms by relevance and by prediction", () => {
+  const data = smallData();
+  assert.deepEqual(topTerms(data, 0, 0, 1, 2).map(({ name }) => name), ["ball", "goal"]);
+  assert.equal(topTerms(data, 0, 2, 0, 1)[0].name, "vote"); // rarer in the corpus than "ball"
+  assert.deepEqual(predictTerms(data, [0, 1, 0], 1, 9).map(({ name }) => name), ["vote", "law"]);
+});
+
+test("curation: names, merges, hidden topics, and back from JSON", () => {
+  const data = smallData();
+  let made = curation.rename(curation.EMPTY, 0, "  Sports ");
+  made = curation.merge(curation.merge(made, [2, 1]), [2, 0]);
+  made = curation.hide(made, 1);
+  assert.deepEqual(made, { names: { 0: "Sports" }, merge: [[0, 1, 2]], hide: [1] });
+  assert.deepEqual(curation.fromJSON(data, curation.toJSON(data, made)), made);
+  assert.deepEqual(Array.from(curation.mergeMixture(made, [0.5, 0.25, 0.25])), [1, 0, 0]);
+  assert.deepEqual(curation.split(made, 2).merge, []);
+  assert.deepEqual(curation.rename(made, 0, "").names, {});
+  const two = curation.rename(curation.rename(curation.EMPTY, 0, "a"), 2, "a");
+  assert.deepEqual(curation.collisions(two, [null, null, null]), [[0, 2, "a"]]);
+  const other = JSON.stringify({ coview_curation: 1, model: "g" });
+  assert.throws(() => curation.fromJSON(data, other), /another model/);
+  assert.throws(() => curation.fromJSON(data, "{"), /not JSON/);
+  const wrong = JSON.stringify({ coview_curation: 1, model: "f", hide: [9] });
+  assert.throws(() => curation.fromJSON(data, wrong), /no topic 9/);
+});
+
+test("the container: planes, differences that wrap around, text that is no ASCII", () => {
+  const header = {
+    meta: { title: "é</script>" },
+    arrays: { "a.indices": { dtype: "u2", shape: [3], offset: 0, coding: "delta planes" } },
+  };
+  let text = JSON.stringify(header);
+  while ((new TextEncoder().encode(text).length + 4) % 8) text += " ";
+  const bytes = new TextEncoder().encode(text);
+  const all = new Uint8Array(4 + bytes.length + 8);
+  new DataView(all.buffer).setUint32(0, bytes.length, true);
+  all.set(bytes, 4);
+  all.set([5, 255, 2, 0, 255, 0], 4 + bytes.length); // 5, then -1, then 2
+  const data = unpack(all);
+  assert.deepEqual(Array.from(data.arrays["a.indices"]), [5, 4, 6]);
+  assert.equal(data.meta.title, "é</script>");
+});
