@@ -47,7 +47,7 @@ ALLOWED = {
     "training_data": {
         *("em", "ensemble.reliability", "new_documents", "params", "progress", "views"),
     },
-    "topic_terms": {"report"},
+    "topic_terms": {"report", "model_repr"},
     "base": {
         *("em", "io", "new_documents", "params", "pickling", "scores", "topic_terms"),
         *("training_data", "views"),
@@ -77,7 +77,10 @@ ALLOWED = {
     # what shows and judges it
     "inspection": {"io", "model_checks"},
     "metrics": {"params", "views.labels"},
-    "report": {"models", "params"},
+    "report": {
+        *("_lazy", "escaping", "held_out", "kernels", "metrics", "models", "params", "retrieval"),
+        *("views", "wording"),
+    },
     "guidance": {"models", "params", "report", "views", "wording"},
     "retrieval": {
         *("kernels", "loaded", "metrics", "models", "params", "reading", "report", "runners"),
@@ -93,7 +96,10 @@ ALLOWED = {
         *("runners", "store", "views", "wording"),
     },
     "display": {"extras", "store"},
-    "plot": {"compare", "display", "escaping", "extras"},
+    "plot": {
+        *("compare", "display", "escaping", "explorer.layout", "extras", "models", "report"),
+    },
+    "model_repr": {"escaping", "models", "report", "wording"},
     "selection": {
         *("compare.aggregate", "display", "em", "ensemble", "extras", "models", "new_documents"),
         *("params", "plot", "progress", "views", "wording"),

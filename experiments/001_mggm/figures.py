@@ -20,8 +20,11 @@ def sensitivity(
     def draw(results: Results, path: Path) -> None:
         from matplotlib import pyplot
 
-        shape = {"figsize": (5.2 * len(names), 2.6 * len(metrics)), "squeeze": False}
-        figure, axes = pyplot.subplots(len(metrics), len(names), sharex="col", **shape)
+        shape = {"figsize": (4.6 * len(names), 2.6 * len(metrics)), "squeeze": False}
+        # names at the ends of lines need room, whatever their length
+        figure, axes = pyplot.subplots(
+            len(metrics), len(names), sharex="col", layout="constrained", **shape
+        )
         for column, name in enumerate(names):
             own = results.where(plan=f"{plan}, {name}")
             for row, metric in enumerate(metrics):
@@ -50,6 +53,5 @@ def _finish(display: Any, figure: Any, path: Path) -> None:
             ax.set_ylabel("")
         if not place.is_last_row():
             ax.set_xlabel("")
-    figure.subplots_adjust(wspace=0.65, hspace=0.15)
     display.save(path, dpi=75)
     pyplot.close(figure)

@@ -43,7 +43,7 @@ class Display:
             )
 
 
-def whole_numbers(ax: Any) -> None:
-    """Put the ticks of a horizontal axis at whole numbers: there is no iteration 2.5."""
+def whole_numbers(ax: Any, most: int = 10) -> None:
+    """Put at most `most` ticks of a horizontal axis at whole numbers: there is no iteration 2.5."""
     locator = need("matplotlib.ticker", "plot").MaxNLocator
-    ax.xaxis.set_major_locator(locator(integer=True, min_n_ticks=1))
+    ax.xaxis.set_major_locator(locator(most, integer=True, min_n_ticks=1))

@@ -37,7 +37,7 @@ from coview.progress import progress_bar
 from coview.views.container import Views
 
 if TYPE_CHECKING:
-    from coview.plot import LinesDisplay
+    from coview.plot.lines import LinesDisplay
 
 STEPS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)  # of the path, times the usual strength of the model
 SPLITS = 3
@@ -94,7 +94,7 @@ class StrengthPath:
         display : coview.plot.LinesDisplay
         """
         from coview.compare.aggregate import Line
-        from coview.plot import GRAY, LOG_RATIO, LinesDisplay
+        from coview.plot.lines import GRAY, LOG_RATIO, LinesDisplay
 
         positive = self.strengths[self.strengths > 0]
         wide = bool(len(positive)) and positive.max() / positive.min() >= LOG_RATIO

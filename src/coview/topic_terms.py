@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -47,6 +49,88 @@ class TopTermsMixin:
         check_is_fitted(self)
         made = terms_frame if as_frame else top_terms
         return made(self, n_terms, relevance=relevance)
+
+    def _repr_html_(self) -> str:
+        """Return the topics as a table; scikit-learn's diagram before a fit."""
+        from sklearn.exceptions import NotFittedError
+        from sklearn.utils import estimator_html_repr
+        from sklearn.utils.validation import check_is_fitted
+
+        from coview.model_repr import describe_model
+
+        try:
+            check_is_fitted(self)
+        except NotFittedError:
+            return estimator_html_repr(self)
+        return describe_model(self)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        # notebooks ask for it first, and scikit-learn's has the diagram
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def explore(
+        self,
+        views: Any,
+        path: str | PathLike[str] | None = None,
+        *,
+        texts: Any = None,
+        titles: Sequence[str] | None = None,
+        pictures: Mapping[str, Sequence[Any]] | None = None,
+        title: str | None = None,
+        report: Any = None,
+        random_state: Any = 0,
+    ) -> Any:
+        """Make the explorer: one page, offline, with topics, documents, search and their map.
+
+        The page has no access to any network, and holds the documents: whoever has the file can
+        read them.
+
+        Parameters
+        ----------
+        views : Views, or as in `transform`
+            The documents that were fitted, or others, with some or all of the model's views.
+        path : path, optional
+            Where to write the page. Without it a notebook shows it.
+        texts : dict of list of str, or DataFrame, optional
+            The raw texts of views made from texts, of which the page shows the beginnings. Without
+            them it shows the words of a document.
+        titles : sequence of str, optional
+            A title of each document; by default its id.
+        pictures : dict of list of (path, array, data URI or None), optional
+            By view, the picture of each document, of which the page shows a small copy.
+        title : str, optional
+            The title of the page.
+        report : Report, optional
+            Of :func:`coview.report.summarize` for these documents, if it was made already.
+        random_state : int, Generator, RandomState or None, default=0
+            For the report.
+
+        Returns
+        -------
+        Path or ExplorerPage
+            The file that was written; without a path the page, which has `html` and `save`.
+
+        Examples
+        --------
+        >>> from coview import LinkPLSA
+        >>> from coview.datasets import make_views
+        >>> views = make_views(60, 3, {"text": 30, "image": 20}, random_state=0)
+        >>> LinkPLSA(3, random_state=0).fit(views).explore(views)
+        <ExplorerPage: 60 documents, 3 topics>
+        """
+        from coview.explorer.explore import explore
+
+        return explore(
+            self,
+            views,
+            path,
+            texts=texts,
+            titles=titles,
+            pictures=pictures,
+            title=title,
+            report=report,
+            random_state=random_state,
+        )
 
 
 class TopicsMixin(TopTermsMixin):

@@ -16,10 +16,12 @@ from coview.cli.apply import evaluate, predict, transform
 from coview.cli.compare import compare
 from coview.cli.data import data_app
 from coview.cli.demo import demo
+from coview.cli.explore import explore
 from coview.cli.fit import fit
 from coview.cli.inspect import convert, info, topics
 from coview.cli.options import ARGUMENTS, UsageError
 from coview.cli.output import note
+from coview.cli.plot import plot
 from coview.cli.search import search
 from coview.cli.suggest import suggest
 from coview.compiling import tell_when_compiling
@@ -42,7 +44,7 @@ app = typer.Typer(
 )
 for command in (
     *(fit, topics, predict, transform, search, suggest),
-    *(evaluate, compare, info, convert, demo),
+    *(plot, evaluate, compare, info, convert, demo, explore),
 ):
     app.command()(command)
 app.add_typer(data_app, name="data")

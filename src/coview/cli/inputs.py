@@ -231,6 +231,34 @@ class DataSource:
             ids = [str(value) for value in cells[-1]] if self.id else None
             yield Views(views, ids=ids) if ids else views
 
+    def raw_documents(self, model: Any) -> dict[str, Any]:
+        """Return the raw texts and pictures of the documents, by source, as `explore` takes them.
+
+        Matrices, views folders and .h5mu files have none.
+        """
+        path = self.data
+        if path is None or self.view or self.is_h5mu:
+            return {"texts": None, "pictures": None}
+        raw = _raw_folder(path) if path.is_dir() else self._raw_table(model, path)
+        kinds = _source_kinds(model)
+        pictures = {
+            view: raw[recipe.source]
+            for view, recipe in model.recipes_.items()
+            if recipe is not None and recipe.kind.startswith("image") and recipe.source in raw
+        }
+        texts = {s: cells for s, cells in raw.items() if kinds.get(s) in ("text", "tokens")}
+        return {"texts": texts or None, "pictures": dict(list(pictures.items())[:1]) or None}
+
+    def _raw_table(self, model: Any, path: Path) -> dict[str, list[Any]]:
+        from coview.reading.tables import open_table
+
+        table = open_table(path, encoding=self.encoding, delimiter=self.delimiter)
+        columns = self._columns_for(model, table.columns())
+        rows = [cells for _, cells in table.rows(list(columns.values()))]
+        cells_of = list(zip(*rows, strict=True))
+        raw = {source: list(cells_of[i]) for i, source in enumerate(columns)}
+        return _resolve_image_paths(raw, path.parent, model)
+
     def _columns_for(self, model: Any, there: list[str]) -> dict[str, str]:
         """The column of each source of the model: as in the options, or of the same name."""
         given = {
@@ -319,6 +347,18 @@ def _present(views: Views) -> dict[str, np.ndarray]:
 def _source_kinds(model: Any) -> dict[str, str]:
     """Return the kind (text, tokens, image, ...) of each raw source that the model can read."""
     return {recipe.source: recipe.kind for recipe in model.recipes_.values() if recipe is not None}
+
+
+def _raw_folder(folder: Path) -> dict[str, list[Any]]:
+    """Return the pictures and captions of a folder, nothing for a views folder."""
+    from coview.reading.image_files import read_picture_folder
+    from coview.views.folder import is_views_folder
+
+    if is_views_folder(folder):
+        return {}
+    found = read_picture_folder(folder)
+    raw = {"image": found.paths, "caption": found.captions}
+    return {name: list(items) for name, items in raw.items() if items is not None}
 
 
 def _read_images_for(model: Any, folder: Path) -> Views:

@@ -45,3 +45,10 @@ def jensen_shannon_matrix(rows, others, out):
     for i in range(rows.shape[0]):
         for j in range(others.shape[0]):
             out[i, j] = jensen_shannon(rows[i], others[j])
+
+
+@njit(**_OPTIONS)
+def jensen_shannon_rows(rows, others, out):
+    """Fill out (n,) with the divergence of row i of `rows` from row i of `others`."""
+    for i in range(rows.shape[0]):
+        out[i] = jensen_shannon(rows[i], others[i])

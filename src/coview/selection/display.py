@@ -8,7 +8,7 @@ import numpy as np
 
 from coview.compare.aggregate import Line
 from coview.display import Display, whole_numbers
-from coview.plot import GRAY, PER_CENT, LinesDisplay, stacked_axes
+from coview.plot.lines import GRAY, PER_CENT, LinesDisplay, stacked_axes
 
 if TYPE_CHECKING:
     from coview.selection.topics import TopicSelection

@@ -27,9 +27,21 @@ def describe(views: Views) -> str:
 def describe_html(views: Views) -> str:
     """Return the same summary as an HTML table; everything that comes from data is escaped."""
     title, *_, notes = describe(views).splitlines()
-    cells = ("".join(f"<td>{for_html(cell)}</td>" for cell in row) for row in _rows(views))
-    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    shares = views.present.mean(axis=0) if views.n_docs else [0.0] * views.n_views
+    body = "".join(
+        f"<tr>{''.join(f'<td>{for_html(cell)}</td>' for cell in row)}<td>{_bar(share)}</td></tr>"
+        for row, share in zip(_rows(views), shares, strict=True)
+    )
     return f"<p>{for_html(title)}</p><table>{body}</table><p>{for_html(notes.strip())}</p>"
+
+
+def _bar(share: float, width: int = 80) -> str:
+    """Return the share of documents that have a view as a bar, inline SVG without a script."""
+    return (
+        f'<svg width="{width}" height="12" role="img"><title>{100 * share:.0f} % of the documents'
+        f'</title><rect width="{width}" height="10" y="1" fill="#d9d9d9"/>'
+        f'<rect width="{width * share:.0f}" height="10" y="1" fill="#0072B2"/></svg>'
+    )
 
 
 def _rows(views: Views) -> list[tuple[str, str, str, str]]:

@@ -1,11 +1,6 @@
-"""Plots of comparisons and fits, like scikit-learn's displays. They need matplotlib.
+"""Plots of comparisons and fits: lines with bands of one standard deviation over the seeds.
 
-    display = SensitivityDisplay.from_results(results, x="strength", metric="accuracy")
-    display.save("strength.svg")
-
-Each display keeps its data and the axes it was drawn on (`ax_`, `figure_`), so that anything can be
-changed afterward. Bands show one standard deviation over the seeds. Lines are named at their ends;
-the colors are those of Okabe and Ito, which color-blind readers can tell apart.
+Lines are named at their ends.
 """
 
 from __future__ import annotations
@@ -22,8 +17,8 @@ from coview.compare.results import Results
 from coview.display import Display, whole_numbers
 from coview.escaping import for_plot
 from coview.extras import need
+from coview.plot.look import COLORS, FAINT, GRAY, INK
 
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 STYLES = ("-", "--", ":")
 LOG_RATIO = 30  # ratio of the largest to the smallest value from which an axis is logarithmic
@@ -31,7 +26,6 @@ NAME_HEIGHT = 0.062  # least distance between the names of two lines, as a share
 MARGIN = 0.045  # space beside the first and last point, as a share of the data's range
 TICK_DISTANCE = 0.085  # least distance between two ticks, as a share of the axes
 PER_CENT = " in %"
-INK, GRAY, FAINT = "#222222", "#777777", "#d9d9d9"
 
 
 @dataclass

@@ -43,7 +43,7 @@ def top_terms(
     """
     inner = topic_model(model)
     return {
-        view: [[_term(inner, view, w) for w in best] for best in topics]
+        view: [[term_name(inner, view, w) for w in best] for best in topics]
         for view, topics in _best_terms(inner, n_terms, relevance).items()
     }
 
@@ -64,7 +64,7 @@ def terms_frame(model: Any, n_terms: int = 10, *, relevance: float = 0.6) -> Any
             "name": names[z],
             "view": view,
             "rank": rank,
-            "term": _term(inner, view, w),
+            "term": term_name(inner, view, w),
             "probability": float(inner.components_[view][z, w]),
         }
         for view, topics in _best_terms(inner, n_terms, relevance).items()
@@ -88,7 +88,8 @@ def _pandas() -> ModuleType:
         ) from error
 
 
-def _term(model: Any, view: str, w: int) -> str:
+def term_name(model: Any, view: str, w: int) -> str:
+    """Return the name of a term, its number if it has none."""
     features = model.feature_names_[view]
     return str(w if features is None else features[w])
 
@@ -102,7 +103,8 @@ def _best_terms(model: Any, n_terms: int, relevance: float) -> dict[str, list[np
     check_real("relevance", relevance, 0, 1)
     found = {}
     for view, p_w_z in model.components_.items():
-        order = np.argsort(-_relevance(p_w_z, model.term_counts_[view], relevance), kind="stable")
+        scores = relevance_of(p_w_z, term_shares(model, view), relevance)
+        order = np.argsort(-scores, kind="stable")
         found[view] = [
             best[:n_terms][row[best[:n_terms]] > NEGLIGIBLE * row.max()]
             for best, row in zip(order, p_w_z, strict=True)
@@ -203,9 +205,20 @@ def summarize_topics(
     ]
 
 
-def _relevance(p_w_z: np.ndarray, counts: np.ndarray, relevance: float) -> np.ndarray:
+def term_shares(model: Any, view: str) -> np.ndarray:
+    """Return p(w): the share of each term among all counts of a view in training."""
+    counts = model.term_counts_[view]
+    return counts / max(counts.sum(), np.finfo(float).tiny)
+
+
+def relevance_of(p_w_z: np.ndarray, p_w: np.ndarray, relevance: float) -> np.ndarray:
+    """Return the relevance of terms from p(w|z) and p(w): see `top_terms`; -inf where p(w|z) = 0.
+
+    >>> relevance_of(np.array([0.5, 0.5]), np.array([0.5, 0.125]), 0.0).round(2)
+    array([0.  , 1.39])
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         log_p = np.log(p_w_z.astype(float))
-        lift = log_p - np.log(counts / counts.sum())
+        lift = log_p - np.log(p_w)
         score = relevance * log_p + (1 - relevance) * lift
     return np.where(p_w_z > 0, score, -np.inf)

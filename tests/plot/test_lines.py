@@ -18,7 +18,7 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot  # noqa: E402
 
-from coview.plot import (  # noqa: E402
+from coview.plot.lines import (  # noqa: E402
     ConvergenceDisplay,
     LabelShareDisplay,
     SensitivityDisplay,

@@ -1,0 +1,94 @@
+"""The command `coview explore`: a page to look at a model and its documents."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from coview.cli import options
+from coview.cli.inputs import NEW_DOCUMENT_OPTIONS, DataSource, data_options
+from coview.cli.options import UsageError
+from coview.cli.output import check_output, note
+
+
+@data_options(*NEW_DOCUMENT_OPTIONS, "id", "label")
+def explore(
+    model: options.Model,
+    source: DataSource,
+    documents: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="DATA", help="The same as DATA.", show_default=False),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The page to write, an .html file."),
+    ] = None,
+    serve: Annotated[
+        bool,
+        typer.Option(
+            "--serve",
+            help="Serve the page on this computer, until Ctrl-C: for many documents, and to search "
+            "with pictures.",
+        ),
+    ] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="With --serve: the port. 0 takes a free one.")
+    ] = 0,
+    title: Annotated[str | None, typer.Option(help="The title of the page.")] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write a page to explore topics and documents: offline, in one file.
+
+    DATA are the documents to show, those the model was fitted to or others. The page contains them.
+
+    Examples:
+
+      coview explore news.coview --data news.csv --id id -o news.html
+
+      coview explore photos.coview photos/ --serve
+    """
+    if documents is not None and source.data is not None:
+        raise UsageError(f"Give the data once: {source.data}, or --data {documents}.")
+    source = replace(source, data=source.data or documents)
+    if (output is None) == (not serve):
+        raise UsageError("Say where the page goes: -o FILE.html, or --serve.")
+    if output is not None:
+        check_output(output, model, *source.files)
+        if output.suffix.lower() not in (".html", ".htm"):
+            raise UsageError(f"{output.name} is a page: call it {output.stem}.html.")
+    fitted, views, raw = _read(model, source)
+    title = title or f"{model.stem} - coview"
+    if serve:
+        _serve(fitted, views, raw, title, port)
+    elif output is not None:
+        fitted.explore(views, output, title=title, **raw)
+        if not quiet:
+            note(f"Wrote {output} ({output.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
+
+
+def _read(path: Path, source: DataSource) -> tuple[Any, Any, dict[str, Any]]:
+    """Return the model, the documents, and their raw texts and pictures."""
+    from coview.cli.apply import all_documents
+    from coview.io import load
+    from coview.models import topic_model
+
+    fitted = load(path)
+    inner = topic_model(fitted)
+    views, classes = all_documents(source, inner)
+    if classes is not None:
+        views = views.with_labels(classes)
+    return fitted, views, source.raw_documents(inner)
+
+
+def _serve(fitted: Any, views: Any, raw: dict[str, Any], title: str, port: int) -> None:
+    from coview.explorer.explore import explorer_payload, texts_by_view
+    from coview.explorer.server import ExplorerSite, serve
+    from coview.models import topic_model
+
+    inner = topic_model(fitted)
+    payload = explorer_payload(fitted, views, title=title, **raw)
+    site = ExplorerSite(fitted, inner.as_views(views), payload, texts_by_view(inner, raw["texts"]))
+    serve(site, port, lambda url: note(f"Serving {url} until Ctrl-C."))

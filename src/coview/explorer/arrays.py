@@ -1,0 +1,70 @@
+"""The numbers of a page as small arrays.
+
+Probabilities have 16 bits each, as square roots, since documents are compared by these: with a
+scale s, p is ``s * (u / 65535) ** 2``. A small probability so keeps its digits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+LEVELS = 65535
+SMALLEST_SHARE = 1e-8  # of a mixture; all shares below it together change no score by 1e-3
+WHOLE = 65535  # the largest count that is stored as a whole number
+
+
+def sparse_mixtures(name: str, mixtures: np.ndarray) -> dict[str, np.ndarray]:
+    """Return mixtures (documents, topics) as rows of topics and shares; NaN is an empty row.
+
+    >>> found = sparse_mixtures("theta", np.array([[0.25, 0.75, 0], [np.nan, np.nan, np.nan]]))
+    >>> found["theta.indptr"].tolist(), found["theta.topics"].tolist()
+    ([0, 2, 2], [0, 1])
+    """
+    known = np.nan_to_num(np.asarray(mixtures, np.float64), nan=0.0)
+    rows = sp.csr_array(np.where(known > SMALLEST_SHARE, known, 0.0))
+    values = np.rint(np.sqrt(np.minimum(rows.data, 1.0)) * LEVELS)
+    return {
+        f"{name}.indptr": rows.indptr.astype(np.uint32),
+        f"{name}.topics": rows.indices.astype(np.uint16),
+        f"{name}.values": values.astype(np.uint16),
+    }
+
+
+def topics_of_terms(name: str, p_w_z: np.ndarray) -> dict[str, np.ndarray]:
+    """Return p(w|z) (topics, terms) in 16 bits, with the largest value of each topic as scale."""
+    p_w_z = np.asarray(p_w_z, np.float64)
+    scale = p_w_z.max(axis=1, initial=0.0).astype(np.float32)
+    shares = np.divide(p_w_z, scale[:, None], out=np.zeros_like(p_w_z), where=scale[:, None] > 0)
+    values = np.rint(np.sqrt(np.minimum(shares, 1.0)) * LEVELS)
+    return {f"{name}.values": values.astype(np.uint16), f"{name}.scale": scale}
+
+
+def sparse_counts(name: str, counts: sp.csr_array) -> dict[str, np.ndarray]:
+    """Return the counts of documents (documents, terms); whole numbers need fewer bytes."""
+    index_type = np.uint16 if counts.shape[1] <= LEVELS else np.uint32
+    return {
+        f"{name}.indptr": counts.indptr.astype(np.uint32),
+        f"{name}.indices": counts.indices.astype(index_type),
+        f"{name}.values": _small_numbers(counts.data),
+    }
+
+
+def _small_numbers(values: np.ndarray) -> np.ndarray:
+    whole = bool(np.all(values == np.rint(values))) and values.max(initial=0) <= WHOLE
+    if not whole:
+        return values.astype(np.float32)
+    return values.astype(np.uint8 if values.max(initial=0) <= 255 else np.uint16)
+
+
+def rounded(values: np.ndarray, bits: int = 12) -> np.ndarray:
+    """Return numbers in single precision with few digits, which compress better; NaN stays.
+
+    >>> float(rounded(np.array([0.123456789]))[0])
+    0.12347412109375
+    """
+    exact = np.ascontiguousarray(values, dtype=np.float32)
+    drop = 23 - bits
+    half, mask = np.uint32(1 << (drop - 1)), np.uint32((0xFFFFFFFF << drop) & 0xFFFFFFFF)
+    shorter = ((exact.view(np.uint32) + half) & mask).view(np.float32)
+    return np.where(np.isfinite(exact), shorter, exact)

@@ -1,0 +1,101 @@
+"""How large a page may be, and what is left out of it when there are many documents.
+
+Counts of words and texts are what grows; mixtures are small. Of each document the terms that weigh
+most in a search stay (`retrieval.words`), and of the texts the beginnings. What was left out is
+said in the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview.retrieval.words import weighted
+from coview.wording import quoted
+
+SNIPPET = 400  # characters of a text where there is room
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The room for what grows with the documents.
+
+    Attributes
+    ----------
+    counts : int
+        Non-zero counts of all views together.
+    characters : int
+        Characters of texts of all views together.
+    picture_bytes : int
+        Of small pictures of all documents together.
+    """
+
+    counts: int = 4_000_000
+    characters: int = 8_000_000
+    picture_bytes: int = 10_000_000
+
+
+def fit_counts(
+    model: Any, counts: Mapping[str, sp.csr_array], budget: Budget
+) -> tuple[dict[str, sp.csr_array], list[str]]:
+    """Return the counts that have room, and what was left out, in words."""
+    total = sum(matrix.nnz for matrix in counts.values())
+    if total <= budget.counts:
+        return dict(counts), []
+    n_docs = max(next(iter(counts.values())).shape[0], 1)
+    most = max(int(budget.counts / (n_docs * len(counts))), 1)
+    kept = {name: _heaviest(model, name, matrix, most) for name, matrix in counts.items()}
+    share = 1 - sum(matrix.nnz for matrix in kept.values()) / total
+    return kept, [
+        f"To keep the page small it has the {most} most telling terms of each document and view; "
+        f"{share:.0%} of the others are left out, so scores differ a little from those of Python."
+    ]
+
+
+def _heaviest(model: Any, view: str, counts: sp.csr_array, most: int) -> sp.csr_array:
+    """Return each row with its `most` entries that weigh most in a search."""
+    weights = weighted(model, view, counts)
+    weights = sp.csr_array(  # with the entries of weight 0, which `weighted` removes
+        (weights[_rows_of(counts), counts.indices], counts.indices, counts.indptr), counts.shape
+    )
+    rows = _rows_of(counts)
+    order = np.lexsort((counts.indices, -weights.data, rows))
+    rank = np.arange(len(order)) - np.repeat(counts.indptr[:-1], np.diff(counts.indptr))
+    keep = np.sort(order[rank < most])
+    sizes = np.bincount(rows[keep], minlength=counts.shape[0])
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    return sp.csr_array((counts.data[keep], counts.indices[keep], indptr), shape=counts.shape)
+
+
+def _rows_of(counts: sp.csr_array) -> np.ndarray:
+    return np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+
+
+def fit_texts(
+    texts: Mapping[str, Sequence[str | None]], n_docs: int, budget: Budget
+) -> tuple[dict[str, list[str | None]], list[str]]:
+    """Return the beginnings of texts that have room, and what was left out, in words."""
+    for view, column in texts.items():
+        if len(column) != n_docs:
+            raise ValueError(
+                f"There are {len(column):,} texts of view {quoted(view)} for {n_docs:,} documents."
+            )
+    if not texts:
+        return {}, []
+    most = min(SNIPPET, budget.characters // max(n_docs * len(texts), 1))
+    if most < 20:
+        return {}, ["The texts are left out, to keep the page small."]
+    found = {view: [_beginning(text, most) for text in column] for view, column in texts.items()}
+    longest = max((len(t) for c in texts.values() for t in c if isinstance(t, str)), default=0)
+    return found, [f"Texts are cut after {most} characters."] if longest > most else []
+
+
+def _beginning(text: object, most: int) -> str | None:
+    if not isinstance(text, str) or not text.strip():
+        return None
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"

@@ -1,0 +1,243 @@
+"""The payload of a page: what a report says of a model and its documents, as data for the page.
+
+`docs/design.md` has where things are; the arrays are made in `arrays`, and packed in `container`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+import coview
+from coview.em.simplex import limits
+from coview.explorer.arrays import rounded, sparse_counts, sparse_mixtures, topics_of_terms
+from coview.explorer.budget import Budget, fit_counts, fit_texts
+from coview.explorer.container import Payload
+from coview.explorer.layout import place_topics
+from coview.explorer.page_recipes import idf_of, page_recipe
+from coview.explorer.pictures import small_pictures
+from coview.models import topic_model
+from coview.retrieval.words import WORDS, shared_terms
+from coview.views.container import Views
+
+VERSION = 1
+Texts = Mapping[str, Sequence[str | None]]
+
+
+def payload_of(
+    report: Any,
+    model: Any,
+    views: Views,
+    *,
+    texts: Texts | None = None,
+    titles: Sequence[str] | None = None,
+    pictures: Mapping[str, Sequence[Any]] | None = None,
+    title: str | None = None,
+    budget: Budget | None = None,
+) -> Payload:
+    """Return the data of a page.
+
+    Parameters
+    ----------
+    report : Report
+        Of `coview.report.summarize`.
+    model : fitted model or TopicClassifier
+    views : Views
+        The documents, with the columns of the model.
+    texts : dict of sequence of (str or None), optional
+        The raw texts of some views, of which the page shows the beginnings.
+    titles : sequence of str, optional
+        A title of each document; by default documents are called by their ids.
+    pictures : dict of sequence of (path, array, data URI or None), optional
+        By view, the picture of each document.
+    title : str, optional
+        The title of the page.
+    budget : Budget, optional
+        How large the page may be.
+    """
+    inner, budget = topic_model(model), budget or Budget()
+    counts = inner.as_counts(views)
+    kept, left_out = fit_counts(inner, counts, budget)
+    snippets, cut = fit_texts(texts or {}, views.n_docs, budget)
+    small, no_room = small_pictures(pictures or {}, views.n_docs, budget.picture_bytes)
+    meta = {
+        "version": VERSION,
+        "title": title or "coview",
+        "coview": coview.__version__,
+        "model": _model_meta(report, inner),
+        "n_docs": views.n_docs,
+        "n_topics": int(inner.doc_topic_.shape[1]),
+        "views": [_view_meta(report, inner, views, name) for name in inner.view_names_],
+        "topics": [_topic_meta(topic) for topic in report.topics],
+        "docs": {
+            "ids": None if views.ids is None else [str(i) for i in views.ids],
+            "titles": None if titles is None else [str(t) for t in titles],
+            "snippets": snippets,
+            "labels": None if report.labels is None else report.labels,
+            "label_names": report.label_names or [],
+            "pictures": small or None,
+        },
+        "search": _search_meta(inner, counts),
+        "pairs": [[_number(inner, a), _number(inner, b)] for a, b in report.disagreement.by_pair],
+        "notes": [*left_out, *cut, *no_room, *_differences(inner)],
+    }
+    return Payload(plain(meta), _arrays(report, inner, views, counts, kept))
+
+
+# -- arrays ----------------------------------------------------------------------------------------
+
+
+def _arrays(
+    report: Any,
+    model: Any,
+    views: Views,
+    counts: Mapping[str, sp.csr_array],
+    kept: Mapping[str, sp.csr_array],
+) -> dict[str, np.ndarray]:
+    empty = np.all([np.diff(matrix.indptr) == 0 for matrix in counts.values()], axis=0)
+    arrays = sparse_mixtures("theta", np.where(empty[:, None], np.nan, report.mixtures))
+    present = np.zeros((views.n_docs, len(model.view_names_)), np.uint8)
+    for v, name in enumerate(model.view_names_):
+        arrays |= topics_of_terms(f"phi.{v}", model.components_[name])
+        totals = model.term_counts_[name].astype(np.float64)
+        arrays[f"term_share.{v}"] = (totals / (totals.sum() or 1.0)).astype(np.float32)
+        idf = idf_of(model.recipes_.get(name))
+        if idf is not None:
+            arrays[f"idf.{v}"] = idf.astype(np.float32)
+        if name in views.names:
+            present[:, v] = views.present[:, views.names.index(name)]
+            arrays |= sparse_mixtures(f"theta.{v}", report.view_mixtures[name])
+            arrays |= sparse_counts(f"counts.{v}", kept[name])
+            arrays[f"length.{v}"] = rounded(counts[name].sum(axis=1))
+    arrays["present"] = present
+    arrays["topic_xy"] = place_topics(model.components_)
+    return arrays | _disagreement(report, model)
+
+
+def _disagreement(report: Any, model: Any) -> dict[str, np.ndarray]:
+    found = report.disagreement
+    arrays = {
+        "disagreement.value": rounded(found.value),
+        "disagreement.chance": rounded(found.chance),
+        "disagreement.beyond": rounded(found.beyond),
+        "fit": rounded(report.fit),
+    }
+    if len(found.by_pair) > 1:  # of two views the one pair is the document's value
+        for (a, b), pair in found.by_pair.items():
+            name = f"disagreement.{_number(model, a)}.{_number(model, b)}.beyond"
+            arrays[name] = rounded(pair.beyond)
+    return arrays
+
+
+def _number(model: Any, view: str) -> int:
+    return int(model.view_names_.index(view))
+
+
+# -- plain values ----------------------------------------------------------------------------------
+
+
+def _model_meta(report: Any, model: Any) -> dict[str, Any]:
+    from coview.retrieval.files import model_fingerprint
+
+    return {
+        **report.model,
+        "class": type(model).__name__,
+        "sentences": dict(report.sentences),
+        "fingerprint": model_fingerprint(model),
+    }
+
+
+def _view_meta(report: Any, model: Any, views: Views, name: str) -> dict[str, Any]:
+    found = next((view for view in report.views if view.name == name), None)
+    features, source = model.feature_names_[name], model.recipes_.get(name)
+    width = model.components_[name].shape[1]
+    recipe, reason = page_recipe(source)
+    if name in model.scaling_:
+        recipe, reason = None, "its values are scaled as the model learned it"
+    there = name in views.names
+    coverage = views.present[:, views.names.index(name)].mean() if there else 0.0
+    return {
+        "name": name,
+        "n_terms": width,
+        "kind": getattr(found, "kind", None) or _kind(model, name),
+        "terms": [str(t) for t in (range(width) if features is None else features)],
+        "named": features is not None,
+        "recipe": recipe,
+        "no_recipe": reason,
+        "lang": getattr(source, "language", None),
+        "contribution": getattr(found, "contribution", None),
+        "coherence": getattr(found, "coherence", None),
+        "coverage": float(coverage),
+        "weight": float(model.view_weights_[name]),
+    }
+
+
+def _kind(model: Any, name: str) -> str:
+    recipe = model.recipes_.get(name)
+    if recipe is not None:
+        return {"text": "text", "tokens": "items"}.get(recipe.kind, "pictures")
+    if name in model.scaling_:
+        return "numbers"
+    return "links" if name == "links" else "items"
+
+
+def _topic_meta(topic: Any) -> dict[str, Any]:
+    return {
+        "name": topic.name,
+        "size": topic.size,
+        "n_docs": topic.n_docs,
+        "agreement": topic.agreement,
+        "stability": topic.stability,
+        "coherence": dict(topic.coherence),
+        "view_share": dict(topic.view_share),
+        "labels": {str(label): share for label, share in topic.labels.items()},
+    }
+
+
+def _search_meta(model: Any, counts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the page needs to compute the scores of `coview.search(..., views=views)`."""
+    names = model.view_names_
+    found = {
+        f"{i}.{j}": shared_terms(model, a, b)
+        for i, a in enumerate(names)
+        for j, b in enumerate(names)
+        if i != j
+    }
+    return {
+        "metric": "topics+words",
+        "ask": list(range(len(names))),
+        "answer": [v for v, name in enumerate(names) if name in counts],
+        "words_weight": WORDS,
+        "shared_terms": {pair: terms.tolist() for pair, terms in found.items() if terms.size},
+        "prior": float(model.doc_topic_prior),
+        "max_iter": int(model.fold_in_max_iter),
+        "tol": float(model.fold_in_tol),
+        "tiny": limits(model.dtype).tiny,
+    }
+
+
+def _differences(model: Any) -> list[str]:
+    """Return in words where the page computes something else than Python does."""
+    if not getattr(model, "smooth_new", False):
+        return []
+    return [
+        f"{type(model).__name__} draws new documents to their neighbors; the page does not, so the "
+        "scores of its searches differ a little from those of Python."
+    ]
+
+
+def plain(value: Any) -> Any:
+    """Return plain values for JSON: numbers of NumPy as Python's, what is not finite as None."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | bool | int) else str(value)

@@ -1,0 +1,222 @@
+"""Plots of topics: their terms in each view side by side, and their sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from coview.display import Display, whole_numbers
+from coview.models import topic_model
+from coview.plot.look import (
+    COLORS,
+    GRAY,
+    check_topics,
+    grid_of_axes,
+    largest_topics,
+    new_axes,
+    plain,
+    report_of,
+    shortened,
+    topic_title,
+)
+from coview.report import Report
+from coview.report.terms import term_name
+
+ROW = 0.17  # inches of a bar
+Probabilities = dict[str, dict[str, np.ndarray]]
+MOST_SIZES = 40  # topics of `SizesDisplay`
+
+
+@dataclass
+class TermsDisplay(Display):
+    """The terms of topics, a row of panels for each topic, a column for each view.
+
+    Parameters
+    ----------
+    report : Report
+    probabilities : dict of dict of ndarray of shape (topics,)
+        p(w|z) of the terms that are shown, by view and term.
+    topics : sequence of int, or None
+        The topics to show; None: the largest.
+    n_terms : int
+    by : {"probability", "relevance", "exclusivity"}
+        What ranks the terms; bars are always p(w|z).
+    n_topics : int
+        How many topics, where none are named.
+    """
+
+    report: Report
+    probabilities: Probabilities
+    topics: Sequence[int] | None = None
+    n_terms: int = 8
+    by: str = "relevance"
+    n_topics: int = 6
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        views: Any,
+        *,
+        topics: Sequence[int] | None = None,
+        n_terms: int = 8,
+        by: str = "relevance",
+        n_topics: int = 6,
+        ax: Any = None,
+    ) -> TermsDisplay:
+        """Draw the terms of topics.
+
+        Parameters
+        ----------
+        model : fitted model
+        views : Views, or Report
+            The documents, or their report if there is one already.
+        topics : sequence of int, default=None
+            By default the largest `n_topics`.
+        n_terms : int, default=8
+        by : {"probability", "relevance", "exclusivity"}, default="relevance"
+        n_topics : int, default=6
+        ax : matplotlib Axes, default=None
+            Axes whose place the panels take; by default a new figure.
+
+        Returns
+        -------
+        display : TermsDisplay
+            With `axes_`, an array of shape (topics, views).
+
+        Examples
+        --------
+        >>> from coview import LinkPLSA
+        >>> from coview.datasets import make_views
+        >>> views = make_views(60, 3, {"text": 30, "image": 20}, random_state=0)
+        >>> model = LinkPLSA(3, random_state=0).fit(views)
+        >>> TermsDisplay.from_estimator(model, views, n_terms=5).axes_.shape
+        (3, 2)
+        """
+        if by not in ("probability", "relevance", "exclusivity"):
+            raise ValueError(
+                f"by must be 'probability', 'relevance' or 'exclusivity'; found {by!r}."
+            )
+        report = report_of(model, views, n_terms=n_terms)
+        return cls(report, _probabilities(model, report, by), topics, n_terms, by, n_topics).plot(
+            ax
+        )
+
+    def plot(self, ax: Any = None) -> TermsDisplay:
+        """Draw, in a new figure or in the place of the axes given."""
+        shown = check_topics(self.topics, self.report, self.n_topics)
+        names = list(self.report.view_mixtures)
+        height = 0.4 + len(shown) * (ROW * self.n_terms + 0.35)
+        width = max(5.6, 2.4 * len(names))
+        self.axes_ = grid_of_axes(len(shown), len(names), ax, height, width)
+        self.figure_ = self.axes_[0, 0].figure
+        for row, topic in zip(self.axes_, shown, strict=True):
+            for view, (panel, name) in enumerate(zip(row, names, strict=True)):
+                words = [word for word, _ in topic.terms[name][self.by][: self.n_terms]]
+                found = self.probabilities[name]
+                self._draw(panel, words, [found[word][topic.index] for word in words], view)
+            title = f"topic {topic.index}" if topic.name is None else shortened(topic.name)
+            count = f"{topic.n_docs:,} documents, {100 * topic.size:.0f} %"
+            row[0].set_title(f"{title}  ({count})", loc="left", fontsize=9)
+        for panel, name in zip(self.axes_[-1], names, strict=True):
+            panel.set_xlabel(f"p(w|z) in {shortened(name, 20)}", fontsize=8)
+        return self
+
+    def _draw(self, ax: Any, words: list[str], values: list[float], view: int) -> None:
+        """Draw the bars of one topic in one view."""
+        plain(ax)
+        places = list(range(len(words)))
+        ax.barh(places, values, color=COLORS[view % len(COLORS)], height=0.72)
+        ax.set_yticks(places, [shortened(word, 18) for word in words])
+        ax.set_ylim(self.n_terms - 0.5, -0.5)
+        ax.tick_params(axis="y", length=0)
+        ax.xaxis.set_major_locator(_few_ticks())
+
+
+def _probabilities(model: Any, report: Report, by: str) -> Probabilities:
+    """Return p(w|z) of the terms of a report, by view and term."""
+    inner = topic_model(model)
+    found: Probabilities = {}
+    for view in report.view_mixtures:
+        wanted = {word for topic in report.topics for word, _ in topic.terms[view][by]}
+        p_w_z = inner.components_[view]
+        columns = {term_name(inner, view, w): w for w in range(p_w_z.shape[1])}
+        found[view] = {word: p_w_z[:, columns[word]] for word in wanted}
+    return found
+
+
+def _few_ticks() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(3, prune="upper")
+
+
+@dataclass
+class SizesDisplay(Display):
+    """How many documents each topic has, and its expected share of all.
+
+    Parameters
+    ----------
+    report : Report
+    n_topics : int
+        Topics that are shown, the largest.
+    """
+
+    report: Report
+    n_topics: int = MOST_SIZES
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, views: Any, *, n_topics: int = MOST_SIZES, ax: Any = None
+    ) -> SizesDisplay:
+        """Draw the sizes of topics.
+
+        Parameters
+        ----------
+        model : fitted model
+        views : Views, or Report
+        n_topics : int, default=40
+            At most so many, the largest first.
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        display : SizesDisplay
+
+        Examples
+        --------
+        >>> from coview import LinkPLSA
+        >>> from coview.datasets import make_views
+        >>> views = make_views(60, 3, {"text": 30, "image": 20}, random_state=0)
+        >>> model = LinkPLSA(3, random_state=0).fit(views)
+        >>> SizesDisplay.from_estimator(model, views).ax_.get_xlabel()
+        'documents'
+        """
+        return cls(report_of(model, views), n_topics).plot(ax)
+
+    def plot(self, ax: Any = None) -> SizesDisplay:
+        """Draw, on new axes or those given."""
+        shown = largest_topics(self.report, self.n_topics)
+        self.ax_ = new_axes(0.8 + 0.2 * len(shown)) if ax is None else ax
+        self.figure_ = self.ax_.figure
+        plain(self.ax_, grid="x")
+        places = list(range(len(shown)))
+        counts = [t.n_docs for t in shown]
+        self.ax_.barh(places, counts, color=COLORS[0], height=0.7, label="main topic")
+        expected = [t.size * len(self.report.mixtures) for t in shown]
+        look = {"color": COLORS[1], "markersize": 9, "markeredgewidth": 2}
+        self.ax_.plot(expected, places, "|", label="expected, parts of documents included", **look)
+        self.ax_.set_yticks(places, [topic_title(t) for t in shown])
+        self.ax_.set_ylim(len(shown) - 0.4, -0.6)
+        self.ax_.tick_params(axis="y", length=0)
+        whole_numbers(self.ax_)
+        left = len(self.report.topics) - len(shown)
+        self.ax_.set_xlabel(
+            f"documents ({left:,} smaller topics left out)" if left else "documents"
+        )
+        above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
+        self.ax_.legend(frameon=False, fontsize=7.5, labelcolor=GRAY, **above)
+        return self

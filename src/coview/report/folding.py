@@ -1,0 +1,202 @@
+"""Documents folded in by each view alone, and documents resampled from the model.
+
+In models with one mixture for all views `view_doc_topic_` is the same array for every view, and in
+all of them what a view says of a training document depends on the others. So each view is folded in
+by itself, by its counts alone: without the pull of neighbors, which are training documents, the
+document itself among them.
+
+A document resampled from the model has the mixture of all views together and, in each view, as
+many tokens as the document has:
+
+    z ~ p(z|d),  w ~ p(w|z),  n(d) times.
+
+Sparse weights such as tf-idf, which are no counts, are replaced by n(d) = (sum x)^2 / sum x^2
+tokens of equal weight (Kish's effective sample size). Dense measurements are not resampled.
+"""
+
+from __future__ import annotations
+
+import warnings
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from coview.report.terms import term_shares
+from coview.views.checks import DataWarning
+from coview.views.container import Views
+from coview.views.density import is_dense_real
+
+BLOCK = 20_000  # documents that are drawn at a time
+SMOOTHING = 0.01  # share of the corpus distribution in every topic, as in `coview.scores`
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Documents under the topics of a model, by all views together and by each alone.
+
+    Attributes
+    ----------
+    model : fitted model
+        Without smoothing over neighbors.
+    views : Views
+        With the columns of the model.
+    counts : dict of csr_array of shape (documents, terms)
+        What the model works on, scaled.
+    known : ndarray of bool of shape (documents, views)
+        Which documents have a count in which view.
+    joint : ndarray of shape (documents, topics)
+        Mixtures by all views together.
+    alone : dict of ndarray of shape (documents, topics)
+        Mixtures by each view alone, NaN where it is not known.
+    """
+
+    model: Any
+    views: Views
+    counts: dict[str, sp.csr_array]
+    known: np.ndarray
+    joint: np.ndarray
+    alone: dict[str, np.ndarray]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The views, in the order of the model."""
+        return self.views.names
+
+    def log_likelihoods(self, name: str, mixtures: np.ndarray) -> np.ndarray:
+        """Return what `log_likelihoods` has of the documents in one view under these mixtures."""
+        return log_likelihoods(self.model, name, self.counts[name], mixtures)
+
+    def is_dense(self, name: str) -> bool:
+        """Return whether a view holds dense measurements."""
+        return name in self.model.scaling_ or is_dense_real(self.counts[name])
+
+
+def fold_views(model: Any, views: Views) -> Folded:
+    """Fold documents in, by all views together and by each view alone."""
+    plain = without_neighbors(model)
+    counts = plain.as_counts(views)
+    known = np.stack([np.diff(m.indptr) > 0 for m in counts.values()], axis=1)
+    joint = plain.fold_in(views).doc_topic
+    alone = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # given once, for all views
+        for v, name in enumerate(views.names):
+            found = joint if views.n_views == 1 else plain.fold_in(views.select(name)).doc_topic
+            alone[name] = np.where(known[:, v, None], found, np.nan)
+    return Folded(plain, views, counts, known, joint, alone)
+
+
+def without_neighbors(model: Any) -> Any:
+    """Return a copy of a model that folds documents in by their counts alone."""
+    plain = copy(model)
+    if hasattr(plain, "smooth_new"):
+        plain.smooth_new = False
+    return plain
+
+
+def log_likelihoods(
+    model: Any, name: str, counts: sp.csr_array, mixtures: np.ndarray
+) -> np.ndarray:
+    """Return log-likelihood, that by the frequencies of terms alone, and tokens: (documents, 3).
+
+    Terms that never occurred in training are left out. Mixtures may have rows of NaN where there
+    are no counts.
+    """
+    from coview.kernels.likelihood import document_log_likelihoods
+
+    by_term = np.ascontiguousarray(model.components_[name].T)
+    usual = term_shares(model, name)
+    theta = np.ascontiguousarray(token_mixtures(model, mixtures, name), by_term.dtype)
+    theta /= np.maximum(theta.sum(axis=1, keepdims=True), np.finfo(theta.dtype).tiny)
+    out = np.empty((len(theta), 3))
+    parts = counts.indptr, counts.indices, counts.data
+    document_log_likelihoods(*parts, theta, by_term, usual, SMOOTHING, out)
+    return out
+
+
+# -- documents drawn from the model ----------------------------------------------------------------
+
+
+def resample(folded: Folded, name: str, rows: np.ndarray, rng: np.random.Generator) -> sp.csr_array:
+    """Return documents drawn from the model in one view, as long as those in `rows`."""
+    counts = sp.csr_array(folded.counts[name][rows])
+    lengths, weights = token_lengths(counts)
+    mixtures = token_mixtures(folded.model, folded.joint[rows], name)
+    p_w_z = folded.model.components_[name]
+    parts = [
+        draw_documents(lengths[part], mixtures[part], p_w_z, rng)
+        for part in _blocks(len(rows), BLOCK)
+    ]
+    drawn = sp.csr_array(sp.vstack(parts, format="csr"))
+    drawn.data *= np.repeat(weights, np.diff(drawn.indptr))
+    return drawn
+
+
+def fold_in_counts(model: Any, name: str, counts: sp.csr_array) -> np.ndarray:
+    """Return mixtures of counts in one view, which have the columns of the model."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return model.fold_in(Views({name: counts})).doc_topic
+
+
+def token_lengths(counts: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many tokens each document is resampled with, and the weight of each token.
+
+    >>> token_lengths(sp.csr_array([[2.0, 1.0], [0.5, 0.5]]))
+    (array([2, 2]), array([1.5, 0.5]))
+    """
+    total = np.asarray(counts.sum(axis=1, dtype=np.float64)).ravel()
+    if not (counts.data != np.rint(counts.data)).any():
+        return total.astype(np.int64), np.ones(len(total))
+    squares = np.asarray(counts.power(2).sum(axis=1, dtype=np.float64)).ravel()
+    effective = np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)
+    lengths = np.maximum(np.rint(effective), total > 0).astype(np.int64)
+    return lengths, total / np.maximum(lengths, 1)
+
+
+def draw_documents(
+    lengths: np.ndarray, mixtures: np.ndarray, p_w_z: np.ndarray, rng: np.random.Generator
+) -> sp.csr_array:
+    """Return documents of these lengths, drawn from mixtures (documents, topics) of topics p(w|z).
+
+    >>> mixtures, rng = np.array([[0.0, 1.0], [0.5, 0.5]]), np.random.default_rng(0)
+    >>> draw_documents(np.array([3, 0]), mixtures, np.eye(2), rng).toarray()
+    array([[0., 3.],
+           [0., 0.]])
+    """
+    of_topics = rng.multinomial(lengths, _exact(mixtures))
+    documents, words = [], []
+    for z in np.flatnonzero(of_topics.any(axis=0)):
+        tokens = np.repeat(np.arange(len(lengths)), of_topics[:, z])
+        cumulative = np.cumsum(p_w_z[z], dtype=np.float64)
+        picked = np.searchsorted(cumulative, rng.random(len(tokens)) * cumulative[-1], "right")
+        documents.append(tokens)
+        words.append(np.minimum(picked, len(cumulative) - 1))
+    shape = len(lengths), p_w_z.shape[1]
+    if not documents:
+        return sp.csr_array(shape)
+    places = np.concatenate(documents), np.concatenate(words)
+    return sp.csr_array((np.ones(len(places[0])), places), shape=shape)  # adds up repeated places
+
+
+def token_mixtures(model: Any, mixtures: np.ndarray, name: str) -> np.ndarray:
+    """Return the mixtures of the tokens in one view: topics may have more of them there."""
+    shares = getattr(model, "view_shares_", None)  # p(v|z) of VotedPLSA
+    if shares is None:
+        return mixtures
+    own = mixtures * shares[:, model.view_names_.index(name)]
+    return np.where(own.sum(axis=1, keepdims=True) > 0, own, mixtures)
+
+
+def _exact(mixtures: np.ndarray) -> np.ndarray:
+    """Return mixtures in double precision whose rows sum to one, as NumPy wants them."""
+    exact = mixtures.astype(np.float64)
+    exact /= exact.sum(axis=1, keepdims=True)
+    return exact
+
+
+def _blocks(n: int, size: int) -> list[slice]:
+    return [slice(begin, begin + size) for begin in range(0, max(n, 1), size)]

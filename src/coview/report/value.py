@@ -1,0 +1,318 @@
+"""`Report`: everything that is known of a fitted model and its documents, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from coview.escaping import for_json
+
+LISTED = 20  # documents of each list in a report without its documents
+Terms = list[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class ViewReport:
+    """One view of a model.
+
+    Attributes
+    ----------
+    name : str
+    n_terms : int
+    n_docs_present : int
+        Documents that have it, with at least one count that the model knows.
+    contribution : float
+        Its share of what the topics gain over the frequencies of terms alone, in weighted
+        log-likelihood; the contributions of all views sum to one. NaN without any gain.
+    weight : float
+        The weight of its counts in the fit.
+    reliability : float or None
+        How far it can be trusted (`view_reliability_`), where that was learned.
+    coherence : float
+        Mean coherence (NPMI) of its topics; NaN where it says nothing, as of dense measurements.
+    kind : {"text", "items", "pictures", "numbers", "links"}
+        What its terms are; "numbers" are dense measurements.
+    n_tokens : float
+        Sum of its counts, or scaled values.
+    """
+
+    name: str
+    n_terms: int
+    n_docs_present: int
+    contribution: float
+    weight: float
+    reliability: float | None
+    coherence: float
+    kind: str
+    n_tokens: float
+
+
+@dataclass(frozen=True)
+class TopicReport:
+    """One topic of a model.
+
+    Attributes
+    ----------
+    index : int
+    name : str or None
+    size : float
+        Its expected share of the documents: the mean of p(z|d).
+    n_docs : int
+        Documents whose topic it is.
+    terms : dict of dict of list of (str, float)
+        For each view its first terms by "probability" p(w|z), by "relevance" (as in
+        `coview.top_terms`) and by "exclusivity" (the harmonic mean of two ranks within the topic,
+        by p(z|w) and by p(w|z)), each with that value.
+    documents : list of (int, str or None, float)
+        Documents that stand for it: row, id, and share of the topic.
+    labels : dict of float
+        The share of each class among its labeled documents, weighted by p(z|d), largest first.
+    agreement : float
+        1 minus the mean disagreement of views beyond chance of its documents, weighted by p(z|d);
+        1 if views agree as well as chance allows. NaN where no document has two views.
+    stability : float or None
+        See `topic_stability_`.
+    coherence : dict of float
+        Its coherence (NPMI) in each view.
+    view_share : dict of float
+        How much of what sets it apart from the corpus is in each view; they sum to one.
+    """
+
+    index: int
+    name: str | None
+    size: float
+    n_docs: int
+    terms: dict[str, dict[str, Terms]]
+    documents: list[tuple[int, str | None, float]]
+    labels: dict[str, float]
+    agreement: float
+    stability: float | None
+    coherence: dict[str, float]
+    view_share: dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Disagreement:
+    """How far the views of each document are apart; NaN for those with fewer than two.
+
+    Attributes
+    ----------
+    value : ndarray of shape (documents,)
+        Jensen-Shannon divergence, in bits, of the mixtures of two views, each folded in alone; the
+        mean over the pairs of views that a document has.
+    chance : ndarray of shape (documents,)
+        The same of documents drawn from the model: same lengths, one mixture for all views.
+    beyond : ndarray of shape (documents,)
+        value - chance.
+    by_pair : dict of (str, str) to Disagreement
+        The same for each pair of views; empty for a pair itself.
+    by_topic : ndarray of shape (topics,)
+        The mean of `beyond`, weighted by p(z|d).
+    """
+
+    value: np.ndarray
+    chance: np.ndarray
+    beyond: np.ndarray
+    by_pair: dict[tuple[str, str], Disagreement] = field(default_factory=dict)
+    by_topic: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+
+@dataclass(frozen=True)
+class SearchQuality:
+    """How well documents are found in one view with a query in another.
+
+    Attributes
+    ----------
+    query, answer : str
+        The views.
+    n : int
+        Documents of the sample, each a query and an answer.
+    relevant : {"class", "pair"}
+        What counts as a good answer in `map`: a document of the same class, or the document
+        itself.
+    map : float
+        Mean average precision; by pairs it is the mean of 1 / rank.
+    chance_map : float
+        That of a random order.
+    median_rank : float
+        Of the document itself, from 1; `chance_rank` is that of a random order.
+    chance_rank : float
+    first : float
+        Share of the queries to which the document itself is the first answer.
+    """
+
+    query: str
+    answer: str
+    n: int
+    relevant: str
+    map: float
+    chance_map: float
+    median_rank: float
+    chance_rank: float
+    first: float
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What a fitted model says about documents, and how far it can be trusted.
+
+    `coview.report.summarize` makes it. All its values are plain: numbers, texts, lists, dicts and
+    arrays.
+
+    Attributes
+    ----------
+    model : dict
+        ``class`` (``inner`` for the model in a classifier), ``n_topics``, ``n_docs``, ``n_iter``,
+        ``converged``, ``objective``, ``parameters``; ``fitted_to_these`` tells whether the
+        documents are those of the fit.
+    views : list of ViewReport
+    topics : list of TopicReport
+        By number.
+    mixtures : ndarray of shape (documents, topics)
+        p(z|d) of all views together; of the fit, if these are its documents.
+    view_mixtures : dict of ndarray of shape (documents, topics)
+        Each view folded in alone; rows of NaN where a document lacks it.
+    disagreement : Disagreement
+    fit : ndarray of shape (documents,)
+        How well topics explain a document: its log-likelihood per token, minus that of documents
+        drawn from the model (same lengths, same mixture). About 0 is as the model expects; the
+        lowest are documents that no topic fits. NaN without counts.
+    search : list of SearchQuality
+        For each pair of views, both ways.
+    history : ndarray of shape (n_iter,)
+        The objective after each iteration.
+    stability : list of (float or None), or None
+        Of each topic; None where it is not known.
+    graphs : dict of float, or None
+        Weights of the graphs, in models that have them.
+    labels : ndarray of int of shape (documents,), or None
+        The class of each document, as a number of `label_names`; -1 without one.
+    label_names : list of str, or None
+    doc_ids : list of str, or None
+    sentences : dict of str
+        "Is it any good?", a sentence for each part of the answer.
+    """
+
+    model: dict[str, Any]
+    views: list[ViewReport]
+    topics: list[TopicReport]
+    mixtures: np.ndarray
+    view_mixtures: dict[str, np.ndarray]
+    disagreement: Disagreement
+    fit: np.ndarray
+    search: list[SearchQuality]
+    history: np.ndarray
+    stability: list[float | None] | None
+    graphs: dict[str, float] | None
+    labels: np.ndarray | None
+    label_names: list[str] | None
+    doc_ids: list[str] | None
+    sentences: dict[str, str]
+
+    def disagreeing(self, top: int = LISTED) -> list[int]:
+        """Return the documents whose views disagree most beyond chance, the first first."""
+        return _first(-self.disagreement.beyond, top)
+
+    def unexplained(self, top: int = LISTED) -> list[int]:
+        """Return the documents that the topics explain worst, the worst first."""
+        return _first(self.fit, top)
+
+    def lacking(self, view: str) -> list[int]:
+        """Return the documents that lack a view, or have nothing in it that the model knows."""
+        return np.flatnonzero(np.isnan(self.view_mixtures[view][:, 0])).tolist()
+
+    def to_dict(self, *, documents: bool = False) -> dict[str, Any]:
+        """Return everything as dicts, lists, texts and numbers; None for what is not known.
+
+        Parameters
+        ----------
+        documents : bool, default=False
+            Whether to include what is known of every document: mixtures, disagreement, fit,
+            labels. Without it there are the first of each list of documents.
+        """
+        left_out = () if documents else ("mixtures", "view_mixtures", "labels", "doc_ids", "fit")
+        found = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
+        if not documents:
+            found["disagreement"] = self._mean_disagreement()
+        return _plain(found | {"lists": self._lists()})
+
+    def to_json(self, *, documents: bool = False, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON; what is not known is null.
+
+        Parameters
+        ----------
+        documents : bool, default=False
+            As in `to_dict`.
+        indent : int, optional
+        """
+        return for_json(self.to_dict(documents=documents), indent=indent)
+
+    def to_text(self, *, top: int = 10, terms: int = 6) -> str:
+        """Return the report as a page for the terminal.
+
+        Parameters
+        ----------
+        top : int, default=10
+            Topics, and documents of each list, that are shown.
+        terms : int, default=6
+            Words of each topic and view.
+        """
+        from coview.report.page import page
+
+        return page(self, top=top, terms=terms)
+
+    def _mean_disagreement(self) -> dict[str, Any]:
+        found = self.disagreement
+        pairs = {pair: _means(one) for pair, one in found.by_pair.items()}
+        return {**_means(found), "by_pair": pairs, "by_topic": found.by_topic}
+
+    def _lists(self) -> dict[str, Any]:
+        beyond, fit = self.disagreement.beyond, self.fit
+        return {
+            "views_disagree": [self._entry(d, beyond[d]) for d in self.disagreeing()],
+            "no_topic_fits": [self._entry(d, fit[d]) for d in self.unexplained()],
+            "lacks_a_view": {name: len(self.lacking(name)) for name in self.view_mixtures},
+        }
+
+    def _entry(self, row: int, value: float) -> dict[str, Any]:
+        found = None if self.doc_ids is None else self.doc_ids[row]
+        return {"row": row, "id": found, "value": float(value)}
+
+
+def _first(scores: np.ndarray, top: int) -> list[int]:
+    """Return the rows of the lowest scores, without NaN."""
+    known = np.flatnonzero(~np.isnan(scores))
+    return known[np.argsort(scores[known], kind="stable")][:top].tolist()
+
+
+def _means(found: Disagreement) -> dict[str, float]:
+    return {name: mean_of_known(getattr(found, name)) for name in ("value", "chance", "beyond")}
+
+
+def mean_of_known(values: np.ndarray) -> float:
+    """Return the mean without NaN, NaN if there is nothing else."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: pairs of names joined, NaN and infinity as None."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, dict):
+        return {_key(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    return value if isinstance(value, str | int | bool | None) else str(value)
+
+
+def _key(name: Any) -> str:
+    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
