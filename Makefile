@@ -13,7 +13,7 @@ BRITISH_DATA := grey,centre,centres,colour,image_colour,labelled,writeable
 # what `make test-min` runs by default; PARTS="tests/cli tests/views" names other files or folders
 PARTS ?= tests
 
-.PHONY: demo test test-all test-browser front screenshots test-slow test-min campaign campaign-slice lint format dist bench papers papers-quick clean help
+.PHONY: demo test test-all test-browser front screenshots test-slow test-min campaign campaign-slice lint format dist docs bench papers papers-quick clean help
 .DEFAULT_GOAL := help
 
 help:  ## show the targets
@@ -51,6 +51,10 @@ frontend/node_modules/.package-lock.json: frontend/package-lock.json
 
 $(VENV)/.bench: $(BIN)/python pyproject.toml
 	$(PIP) -e '.[bench]'
+	@touch $@ $(VENV)/.run
+
+$(VENV)/.docs: $(BIN)/python pyproject.toml
+	$(PIP) -e '.[docs]'
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.dist: $(BIN)/python pyproject.toml
@@ -122,6 +126,12 @@ bench: $(VENV)/.bench  ## speed and memory against peers, as ratios
 	$(BIN)/python benchmarks/bench_memory.py
 	$(BIN)/python benchmarks/bench_search.py
 	$(BIN)/python benchmarks/bench_reading.py
+
+# -E: all pages anew, since pages that did not change keep their warnings to themselves
+docs: $(VENV)/.docs  ## the documentation as a site, docs/_build/html: executed examples, links checked
+	rm -rf docs/_build docs/api/generated
+	MPLBACKEND=agg $(BIN)/python -m sphinx -q -E -W --keep-going -b html -c docs . docs/_build/html
+	$(BIN)/python tools/check_links.py docs/_build/html
 
 papers: $(VENV)/.test  ## the papers' experiments, published and measured side by side; resumes
 	$(BIN)/python -m experiments all

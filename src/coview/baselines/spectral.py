@@ -160,7 +160,7 @@ class CoRegSpectral(Clusterer):
     labels_ : ndarray of int of shape (documents,)
     embeddings_ : dict of ndarray of shape (documents, n_components)
         U_v of each view, and U* as "*" in the centroid kind.
-    objectives_ : ndarray of shape (n_iter_ + 1,)
+    objectives_ : ndarray of shape (iterations + 1,)
         (2) or (3) at the start (every view alone) and after each round.
     n_iter_ : int
         Rounds that were run.

@@ -73,7 +73,7 @@ class PairwiseCoPLSA(PenalizedModel):
         pairs matters; "absolute": the paper's lambda, the weight of each sampled pair (0.07 there,
         with `pair_fraction=0.05`), so that more pairs are a stronger agreement.
     bandwidth : float, default=1.0
-        sigma of the similarity; |p - q|^2 is at most 2.
+        sigma of the similarity; the squared distance of two mixtures is at most 2.
     n_pairs : int or None, default=None
         Number of sampled pairs of documents; None: 20 a document.
     pair_fraction : float or None, default=None
