@@ -101,7 +101,7 @@ def hostile(tmp_path_factory):
     names = [f"<b>{i}</b>{HOSTILE[i % m]}" for i in range(n)]
     views = Views(
         {name: rng.poisson(1.5, (n, m)) + np.eye(n, m, dtype=int) for name in HOSTILE[1:3]},
-        features={name: HOSTILE for name in HOSTILE[1:3]},
+        features=dict.fromkeys(HOSTILE[1:3], HOSTILE),
         ids=names,
     ).with_labels([HOSTILE[i % 6] for i in range(n)])
     model = fitted(views, 3)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from coview.cli import options
 from coview.cli.options import UsageError, parse_pairs
+from coview.cli.pictures import raw_folder, read_images_for, resolve_image_paths, source_kinds
 
 if TYPE_CHECKING:
     import numpy as np
@@ -240,7 +241,7 @@ class DataSource:
         if self.is_table and not self.view:
             yield from self._read_table_for(model, self._path())
         elif not self.view and self._path().is_dir() and not is_views_folder(self._path()):
-            yield _read_images_for(model, self._path())
+            yield read_images_for(model, self._path())
         else:
             views = self._read()
             names = [n for n in model.view_names_ if n in views.names]
@@ -264,7 +265,7 @@ class DataSource:
         while rows := list(islice(cells_of_rows, CHUNK_ROWS)):
             cells = list(zip(*rows, strict=True))
             raw = {source: list(cells[i]) for i, source in enumerate(columns)}
-            views = model.read(_resolve_image_paths(raw, path.parent, model))
+            views = model.read(resolve_image_paths(raw, path.parent, model))
             ids = [str(value) for value in cells[-1]] if self.id else None
             yield Views(views, ids=ids) if ids else views
 
@@ -276,8 +277,8 @@ class DataSource:
         path = self.data
         if path is None or self.view or self.is_h5mu:
             return {"texts": None, "pictures": None}
-        raw = _raw_folder(path) if path.is_dir() else self._raw_table(model, path)
-        kinds = _source_kinds(model)
+        raw = raw_folder(path) if path.is_dir() else self._raw_table(model, path)
+        kinds = source_kinds(model)
         pictures = {
             view: raw[recipe.source]
             for view, recipe in model.recipes_.items()
@@ -294,7 +295,7 @@ class DataSource:
         rows = [cells for _, cells in table.rows(list(columns.values()))]
         cells_of = list(zip(*rows, strict=True))
         raw = {source: list(cells_of[i]) for i, source in enumerate(columns)}
-        return _resolve_image_paths(raw, path.parent, model)
+        return resolve_image_paths(raw, path.parent, model)
 
     def _columns_for(self, model: Any, there: list[str]) -> dict[str, str]:
         """The column of each source of the model: as in the options, or of the same name."""
@@ -304,7 +305,7 @@ class DataSource:
             **parse_pairs(self.image, "--image"),
             **self.vector_columns,
         }
-        sources = _source_kinds(model)
+        sources = source_kinds(model)
         if not sources:
             raise ValueError(
                 "The model was fitted to matrices and cannot read a table. Give matrices: "
@@ -395,52 +396,6 @@ def _joined(views: Views, more: Views) -> Views:
 
 def _present(views: Views) -> dict[str, np.ndarray]:
     return dict(zip(views.names, views.present.T, strict=True))
-
-
-def _source_kinds(model: Any) -> dict[str, str]:
-    """Return the kind (text, tokens, image, ...) of each raw source that the model can read."""
-    return {recipe.source: recipe.kind for recipe in model.recipes_.values() if recipe is not None}
-
-
-def _raw_folder(folder: Path) -> dict[str, list[Any]]:
-    """Return the pictures and captions of a folder, nothing for a views folder."""
-    from coview.reading.image_files import read_picture_folder
-    from coview.views.folder import is_views_folder
-
-    if is_views_folder(folder):
-        return {}
-    found = read_picture_folder(folder)
-    raw = {"image": found.paths, "caption": found.captions}
-    return {name: list(items) for name, items in raw.items() if items is not None}
-
-
-def _read_images_for(model: Any, folder: Path) -> Views:
-    """Count images and captions in the visual words and terms of the model."""
-    from coview.reading.image_files import read_picture_folder
-    from coview.views.container import Views
-
-    found = read_picture_folder(folder)
-    raw = {"image": found.paths, "caption": found.captions}
-    sources = _source_kinds(model)
-    known = {name: items for name, items in raw.items() if name in sources and items is not None}
-    if not known:
-        raise ValueError(
-            f"{folder} contains images and captions, but the model was not fitted to any."
-        )
-    return Views(model.read(known), ids=found.ids)
-
-
-def _resolve_image_paths(
-    raw: dict[str, list[Any]], folder: Path, model: Any
-) -> dict[str, list[Any]]:
-    """Make paths of images relative to the folder of the table, as `fit` does."""
-    kinds = _source_kinds(model)
-    return {
-        source: [folder / cell if cell else None for cell in cells]
-        if kinds.get(source, "").startswith("image")
-        else cells
-        for source, cells in raw.items()
-    }
 
 
 @contextmanager

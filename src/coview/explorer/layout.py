@@ -22,7 +22,8 @@ def place_topics(components: Mapping[str, np.ndarray]) -> np.ndarray:
     similarity = np.mean([_shared(p_w_z) for p_w_z in components.values()], axis=0)
     places = _spread(_two_dimensions(np.maximum(2.0 - 2.0 * similarity, 0.0)))
     largest = np.abs(places).max(initial=0.0)
-    return (places / largest if largest > 0 else places).astype(np.float32)
+    # + 0 makes -0.0 a plain 0
+    return (places / largest if largest > 0 else places).astype(np.float32) + np.float32(0)
 
 
 def _shared(p_w_z: np.ndarray) -> np.ndarray:
