@@ -36,6 +36,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "eight codes": {"n_nearest": 8},
     "128 codes": {"n_codes": 128},
     "512 codes": {"n_codes": 512},
+    "100 counts for a vector": {"n_counts": 100},
 }
 
 
