@@ -1,10 +1,10 @@
 """Embeddings as counts: dense vectors of an encoder become counts of codes.
 
 The codes are centers of k-means on the training vectors. A vector counts for the codes nearest to
-it, for the nearest most: `n_counts` in all, shared by exp(-d^2 / t), where d is the distance and t the
-mean of what the last of the nearest codes is farther away (in squared distance) than the first. A
-document of several vectors has the sum of their counts. Vectors are made of length 1 first, so that
-distances are those of the cosine; docs/embeddings.md has what each of these choices gives.
+it, for the nearest most: `n_counts` in all, shared by exp(-d^2 / t), where d is the distance, and t
+how much farther (in squared distance) the last of the nearest codes is than the first, on average.
+A document of several vectors has the sum of their counts. Vectors are made of length 1 first, so
+that distances are those of the cosine; docs/embeddings.md has what these choices give.
 
 Each document is encoded on its own, with sums in one order: its counts depend neither on the other
 documents nor on the number of threads.
