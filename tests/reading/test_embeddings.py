@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-from coview import DataWarning, LinkPLSA, Views, load, search
+from coview import PLSA, DataWarning, LinkPLSA, Views, load, search
 from coview.reading.codes import recipes_with_titles
 from coview.reading.embeddings import N_COUNTS, embedding_views, read_vectors
 from tests.cli.command import failing, working
@@ -189,6 +189,12 @@ def test_new_vectors_go_through_the_recipe(model, views, tmp_path):
     views.save(tmp_path / "views")
     recipe = Views.load(tmp_path / "views").recipes["embedding"]
     assert np.array_equal(recipe.counts(points)[0].toarray(), views["embedding"].toarray())
+
+
+def test_a_model_of_vectors_alone_takes_them_without_a_name():
+    views = Views.from_embeddings(vectors_of(), n_codes=6)
+    alone = PLSA(2, **QUICK).fit(views)
+    assert np.array_equal(alone.transform(vectors_of()), alone.transform(views))
 
 
 def test_vectors_are_queries_and_are_annotated(model):
