@@ -195,7 +195,7 @@ def test_terms_are_in_three_orders(report, model):
                 scores = [value for _, value in values]
                 assert scores == sorted(scores, reverse=True)
             assert [term for term, _ in orders["relevance"]] == relevant[view][topic.index]
-            first, p = orders["probability"][0]
+            p = orders["probability"][0][1]
             assert p == pytest.approx(model.components_[view][topic.index].max(), rel=1e-6)
 
 
