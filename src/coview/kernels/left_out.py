@@ -15,7 +15,12 @@ from numba import njit
 # of what a topic has of a term; less is what EM had not yet added up, and says nothing
 ROUNDING = 1e-3
 
-_OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
+_OPTIONS = {
+    "nogil": True,
+    "cache": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract"},
+}
 
 
 @njit(**_OPTIONS)
