@@ -91,6 +91,7 @@ ALLOWED = {
         *("__version__", "em.simplex", "escaping", "extras", "models", "outputs", "reading"),
         *("report", "retrieval", "store", "views", "wording"),
     },
+    "exports": {"explorer.layout", "extras", "models", "report", "views", "wording"},
     "baselines": {
         *("_lazy", "em", "graphs", "metrics", "models", "params", "pickling", "views", "wording"),
     },

@@ -59,6 +59,7 @@ class TopTermsMixin:
         titles: Sequence[str] | None = None,
         pictures: Mapping[str, Sequence[Any]] | None = None,
         title: str | None = None,
+        umap: bool = False,
         report: Any = None,
         random_state: Any = 0,
     ) -> Any:
@@ -82,6 +83,8 @@ class TopTermsMixin:
             By view, the picture of each document, of which the page shows a small copy.
         title : str, optional
             The title of the page.
+        umap : bool, default=False
+            Whether to add a second layout of the documents by UMAP (the package umap-learn).
         report : Report, optional
             Of :func:`coview.report.summarize` for these documents, if it was made already.
         random_state : int, Generator, RandomState or None, default=0
@@ -110,6 +113,7 @@ class TopTermsMixin:
             titles=titles,
             pictures=pictures,
             title=title,
+            umap=umap,
             report=report,
             random_state=random_state,
         )

@@ -38,6 +38,9 @@ def explore(
         int, typer.Option(min=0, max=65535, help="With --serve: the port. 0 takes a free one.")
     ] = 0,
     title: Annotated[str | None, typer.Option(help="The title of the page.")] = None,
+    umap: Annotated[
+        bool, typer.Option("--umap", help="Add a second layout, by UMAP (needs umap-learn).")
+    ] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Write a page to explore topics and documents: offline, in one file.
@@ -59,11 +62,11 @@ def explore(
         if output.suffix.lower() not in (".html", ".htm"):
             raise UsageError(f"{output.name} is a page: call it {output.stem}.html.")
     fitted, views, raw = _read(model, source)
-    title = title or f"{model.stem} - coview"
+    shown = {**raw, "title": title or f"{model.stem} - coview", "umap": umap}
     if serve:
-        _serve(fitted, views, raw, title, port)
+        _serve(fitted, views, shown, port)
     elif output is not None:
-        fitted.explore(views, output, title=title, **raw)
+        fitted.explore(views, output, **shown)
         if not quiet:
             note(f"Wrote {output} ({output.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
 
@@ -81,12 +84,13 @@ def _read(path: Path, source: DataSource) -> tuple[Any, Any, dict[str, Any]]:
     return fitted, views, source.raw_documents(inner)
 
 
-def _serve(fitted: Any, views: Any, raw: dict[str, Any], title: str, port: int) -> None:
+def _serve(fitted: Any, views: Any, shown: dict[str, Any], port: int) -> None:
     from coview.explorer.explore import explorer_payload, texts_by_view
     from coview.explorer.server import ExplorerSite, serve
     from coview.models import topic_model
 
     inner = topic_model(fitted)
-    payload = explorer_payload(fitted, views, title=title, **raw)
-    site = ExplorerSite(fitted, inner.as_views(views), payload, texts_by_view(inner, raw["texts"]))
+    payload = explorer_payload(fitted, views, **shown)
+    texts = texts_by_view(inner, shown["texts"])
+    site = ExplorerSite(fitted, inner.as_views(views), payload, texts)
     serve(site, port, lambda url: note(f"Serving {url} until Ctrl-C."))

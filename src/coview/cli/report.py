@@ -131,7 +131,7 @@ def documents_with_classes(source: DataSource, model: Any) -> tuple[Views, np.nd
         unknown = [name for name in source.use if name not in names]
         if unknown:
             raise UsageError(
-                f"--use {unknown[0]}: there is no such view; model and data have {', '.join(names)}."
+                f"--use {unknown[0]}: model and data have the views {', '.join(names)}."
             )
         names = [name for name in names if name in source.use]
     return views.select(*names), classes

@@ -15,7 +15,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.retrieval.words import weighted
-from coview.wording import quoted
 
 SNIPPET = 400  # characters of a text where there is room
 
@@ -79,11 +78,6 @@ def fit_texts(
     texts: Mapping[str, Sequence[str | None]], n_docs: int, budget: Budget
 ) -> tuple[dict[str, list[str | None]], list[str]]:
     """Return the beginnings of texts that have room, and what was left out, in words."""
-    for view, column in texts.items():
-        if len(column) != n_docs:
-            raise ValueError(
-                f"There are {len(column):,} texts of view {quoted(view)} for {n_docs:,} documents."
-            )
     if not texts:
         return {}, []
     most = min(SNIPPET, budget.characters // max(n_docs * len(texts), 1))

@@ -19,7 +19,7 @@ from coview.outputs import check_output
 from coview.reading.recipes import is_frame, raw_columns
 from coview.report import Report, summarize
 from coview.views.container import Views
-from coview.wording import listing
+from coview.wording import listing, quoted
 
 
 def explore(
@@ -31,6 +31,7 @@ def explore(
     titles: Sequence[str] | None = None,
     pictures: Mapping[str, Sequence[Any]] | None = None,
     title: str | None = None,
+    umap: bool = False,
     report: Report | None = None,
     random_state: Any = 0,
 ) -> ExplorerPage | Path:
@@ -44,6 +45,7 @@ def explore(
         titles=titles,
         pictures=pictures,
         title=title,
+        umap=umap,
         report=report,
         random_state=random_state,
     )
@@ -59,6 +61,7 @@ def explorer_payload(
     titles: Sequence[str] | None = None,
     pictures: Mapping[str, Sequence[Any]] | None = None,
     title: str | None = None,
+    umap: bool = False,
     report: Report | None = None,
     random_state: Any = 0,
     budget: Budget | None = None,
@@ -69,6 +72,10 @@ def explorer_payload(
     given = inner.as_views(views)
     if isinstance(views, Views) and views.labels is not None and given.labels is None:
         given = given.with_labels(views.labels, views.label_names)
+    by_view = texts_by_view(inner, texts)
+    _check_lengths(given.n_docs, texts=by_view, pictures=pictures or {})
+    if titles is not None and len(titles) != given.n_docs:
+        raise ValueError(f"There are {len(titles):,} titles for {given.n_docs:,} documents.")
     if report is None:
         report = summarize(model, given, random_state=random_state)
     elif len(report.mixtures) != given.n_docs:
@@ -76,18 +83,27 @@ def explorer_payload(
             f"The report is of {len(report.mixtures):,} documents, the views are of "
             f"{given.n_docs:,}: give the report of these views."
         )
-    if titles is not None and len(titles) != given.n_docs:
-        raise ValueError(f"There are {len(titles):,} titles for {given.n_docs:,} documents.")
     return payload_of(
         report,
         model,
         given,
-        texts=texts_by_view(inner, texts),
+        texts=by_view,
         titles=titles,
         pictures=pictures,
         title=title,
+        umap=umap,
         budget=budget,
     )
+
+
+def _check_lengths(n_docs: int, **columns: Mapping[str, Sequence[Any]]) -> None:
+    for what, by_view in columns.items():
+        for view, column in by_view.items():
+            if len(column) != n_docs:
+                raise ValueError(
+                    f"There are {len(column):,} {what} of view {quoted(view)} for {n_docs:,} "
+                    "documents."
+                )
 
 
 def texts_by_view(model: Any, texts: Any) -> dict[str, list[str | None]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -74,8 +75,7 @@ class ExplorerPage:
     def _repr_html_(self) -> str:
         # the frame has an origin of its own: the page can touch neither notebook nor cookies
         title = for_html(self.payload.meta["title"])
-        page = self.html.replace("&", "&amp;").replace('"', "&quot;")
-        return _IFRAME.format(page=page, height=int(self.height), title=title)
+        return _IFRAME.format(page=html.escape(self.html), height=int(self.height), title=title)
 
 
 def page_html(payload: Payload) -> str:

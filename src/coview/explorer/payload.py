@@ -18,6 +18,7 @@ from coview.explorer.arrays import rounded, sparse_counts, sparse_mixtures, topi
 from coview.explorer.budget import Budget, fit_counts, fit_texts
 from coview.explorer.container import Payload
 from coview.explorer.layout import place_topics
+from coview.explorer.layout_umap import umap_places
 from coview.explorer.page_recipes import idf_of, page_recipe
 from coview.explorer.pictures import small_pictures
 from coview.models import topic_model
@@ -37,6 +38,7 @@ def payload_of(
     titles: Sequence[str] | None = None,
     pictures: Mapping[str, Sequence[Any]] | None = None,
     title: str | None = None,
+    umap: bool = False,
     budget: Budget | None = None,
 ) -> Payload:
     """Return the data of a page.
@@ -56,6 +58,8 @@ def payload_of(
         By view, the picture of each document.
     title : str, optional
         The title of the page.
+    umap : bool, default=False
+        Whether to add a layout of the documents by UMAP.
     budget : Budget, optional
         How large the page may be.
     """
@@ -63,7 +67,7 @@ def payload_of(
     counts = inner.as_counts(views)
     kept, left_out = fit_counts(inner, counts, budget)
     snippets, cut = fit_texts(texts or {}, views.n_docs, budget)
-    small, no_room = small_pictures(pictures or {}, views.n_docs, budget.picture_bytes)
+    small, no_room = small_pictures(pictures or {}, budget.picture_bytes)
     meta = {
         "version": VERSION,
         "title": title or "coview",
@@ -85,7 +89,16 @@ def payload_of(
         "pairs": [[_number(inner, a), _number(inner, b)] for a, b in report.disagreement.by_pair],
         "notes": [*left_out, *cut, *no_room, *_differences(inner)],
     }
-    return Payload(plain(meta), _arrays(report, inner, views, counts, kept))
+    arrays = _arrays(report, inner, views, counts, kept)
+    if umap:
+        arrays["umap_xy"] = umap_places(_known_mixtures(report, counts))
+    return Payload(plain(meta), arrays)
+
+
+def _known_mixtures(report: Any, counts: Mapping[str, sp.csr_array]) -> np.ndarray:
+    """Return the mixtures of all views together, NaN for documents without any count."""
+    empty = np.all([np.diff(matrix.indptr) == 0 for matrix in counts.values()], axis=0)
+    return np.where(empty[:, None], np.nan, report.mixtures)
 
 
 # -- arrays ----------------------------------------------------------------------------------------
@@ -98,8 +111,7 @@ def _arrays(
     counts: Mapping[str, sp.csr_array],
     kept: Mapping[str, sp.csr_array],
 ) -> dict[str, np.ndarray]:
-    empty = np.all([np.diff(matrix.indptr) == 0 for matrix in counts.values()], axis=0)
-    arrays = sparse_mixtures("theta", np.where(empty[:, None], np.nan, report.mixtures))
+    arrays = sparse_mixtures("theta", _known_mixtures(report, counts))
     present = np.zeros((views.n_docs, len(model.view_names_)), np.uint8)
     for v, name in enumerate(model.view_names_):
         arrays |= topics_of_terms(f"phi.{v}", model.components_[name])

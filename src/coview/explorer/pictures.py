@@ -9,7 +9,6 @@ from typing import Any
 
 from coview.extras import need
 from coview.reading.image_files import read_picture
-from coview.wording import quoted
 
 SIDES = (128, 96, 64, 48)  # pixels; fewer where there are many pictures
 BYTES_PER_PIXEL = 0.35  # of a JPEG of this size, about
@@ -18,7 +17,7 @@ _DATA_URI = re.compile(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+")
 
 
 def small_pictures(
-    pictures: Mapping[str, Sequence[Any]], n_docs: int, room: int
+    pictures: Mapping[str, Sequence[Any]], room: int
 ) -> tuple[dict[str, list[str | None]], list[str]]:
     """Return small pictures as data URIs by view, and what was left out, in words.
 
@@ -26,16 +25,9 @@ def small_pictures(
     ----------
     pictures : dict of sequence of (path, uint8 array, data URI or None)
         By view, the picture of each document.
-    n_docs : int
     room : int
         Bytes for all pictures together.
     """
-    for view, column in pictures.items():
-        if len(column) != n_docs:
-            raise ValueError(
-                f"There are {len(column):,} pictures of view {quoted(view)} for {n_docs:,} "
-                "documents."
-            )
     wanted = sum(item is not None for column in pictures.values() for item in column)
     sides = [side for side in SIDES if wanted * side * side * BYTES_PER_PIXEL <= room]
     if not sides and wanted:

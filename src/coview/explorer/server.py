@@ -87,7 +87,7 @@ class ExplorerSite:
         view = self._view(ask.get("view"))
         if isinstance(ask.get("text"), str) and view is not None:
             query: Any = {view: ask["text"]}
-        elif isinstance(ask.get("row"), int) and 0 <= ask["row"] < self.views.n_docs:
+        elif type(ask.get("row")) is int and 0 <= ask["row"] < self.views.n_docs:
             row = self.views[[ask["row"]]]
             query = row if view is None else row.select(view)
         else:
@@ -112,7 +112,7 @@ class ExplorerSite:
         return self._answer(query, answer, top, None)
 
     def _answer(self, query: Any, answer: Any, top: Any, row: int | None) -> dict[str, Any]:
-        if not isinstance(top, int) or not 1 <= top <= MOST_ANSWERS:
+        if type(top) is not int or not 1 <= top <= MOST_ANSWERS:
             raise BadRequest(f"top must be a whole number from 1 to {MOST_ANSWERS:,}.")
         with self._lock:
             try:

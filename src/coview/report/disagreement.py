@@ -1,96 +1,167 @@
-"""Where views disagree beyond chance: Jensen-Shannon divergence minus that of resampled documents.
+"""Where views disagree beyond chance, and which documents no topic fits.
 
-The mixtures of two views, each folded in alone, differ by chance, and the more the shorter they
-are: raw divergence mostly ranks short documents. So each document is drawn again from the model,
-with the same lengths and one mixture for all its views (`folding.resample`), `n_resamples` times in
-every view; the mean divergence over all pairs of a draw of one view and a draw of the other is the
-chance level of the document.
+What a view's own mixture explains of its tokens is its gain, in nats over the frequencies of terms.
+With the mixture of another view instead, some of it is lost:
+
+    loss(a, b) = [ L_b(theta_b) - L_b(theta_a) ] / [ L_b(theta_b) - L_b(corpus) + C ]
+
+where L_b(theta) is the log-likelihood of the tokens in view b, and every theta is that of one view
+folded in alone. 0: the topics of view a explain view b as well as its own do; 1: they explain
+nothing of it. The constant C keeps short documents, of which little is known, from the top. The
+disagreement of two views is the mean of loss(a, b) and loss(b, a). Topics with similar words are no
+disagreement here, unlike in the Jensen-Shannon divergence of mixtures; experiments/disagreement.md
+compares both by faults that were planted.
+
+By chance views differ the more the shorter they are. So each document is drawn again from the
+model, with the same lengths and one mixture for all its views (`folding.resample`); the mean loss
+over `n_resamples` such documents, relative to the gain of the real one, is its chance level.
 
 Dense measurements have no counts to be drawn. The chance level of a pair with such a view is what
-is usual: the median divergence of the documents that have the same main topic.
+is usual: the median of the documents that have the same main topic.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from coview.report.folding import Folded, fold_in_counts, log_likelihoods, resample
 from coview.report.value import Disagreement
 
+C = 30.0  # nats; a word of a topic is worth two to four
 FEWEST = 20  # documents of a topic that say what is usual in it
 
 
-def measure_disagreement(
-    folded: Folded, mixtures: np.ndarray, drawn: dict[str, Drawn]
-) -> Disagreement:
-    """Return the disagreement of views; `drawn` are documents drawn from the model."""
-    by_pair = {(a, b): _of_pair(folded, a, b, drawn) for a, b in combinations(folded.names, 2)}
-    n_docs = len(mixtures)
-    value, chance = (
-        _mean_over_pairs([getattr(one, part) for one in by_pair.values()], n_docs)
-        for part in ("value", "chance")
-    )
-    beyond = value - chance
-    return Disagreement(value, chance, beyond, by_pair, mean_by_topic(beyond, mixtures))
-
-
 @dataclass(frozen=True)
-class Drawn:
-    """Documents drawn from the model in one view, several times.
+class Explained:
+    """How well mixtures explain the tokens of each view.
 
     Attributes
     ----------
-    mixtures : list of ndarray of shape (documents, topics)
-        Folded in by this view alone, one for each time.
-    log_likelihood : ndarray of shape (documents,)
-        Mean log-likelihood of a token; NaN without tokens.
+    sums : dict of ndarray of shape (documents, 3)
+        Of each view under its own mixture: see `log_likelihoods`.
+    lost : dict of (str, str) to ndarray of shape (documents,)
+        For views a and b, what the mixture of a loses of the log-likelihood of b, in nats.
     """
 
-    mixtures: list[np.ndarray]
-    log_likelihood: np.ndarray
+    sums: dict[str, np.ndarray]
+    lost: dict[tuple[str, str], np.ndarray]
+
+    def per_token(self, view: str) -> np.ndarray:
+        """Return the mean log-likelihood of a token; NaN without tokens."""
+        total, n = self.sums[view][:, 0], self.sums[view][:, 2]
+        return np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
+
+    def gain(self, view: str) -> np.ndarray:
+        """Return what a view's own mixture explains, in nats."""
+        return np.maximum(self.sums[view][:, 0] - self.sums[view][:, 1], 0.0)
 
 
-def draw_views(folded: Folded, n_resamples: int, rng: np.random.Generator) -> dict[str, Drawn]:
-    """Draw all documents again, in each view that has counts to be drawn."""
-    counted = [name for name in folded.names if not folded.is_dense(name)]
-    return {name: _draw_view(folded, name, n_resamples, rng) for name in counted}
+def explain(folded: Folded) -> Explained:
+    """Return how well documents are explained by each view alone."""
+    return _explain(folded.model, folded.counts, folded.alone)
 
 
-def _draw_view(folded: Folded, name: str, times: int, rng: np.random.Generator) -> Drawn:
-    every, mixtures, sums = np.arange(len(folded.joint)), [], np.zeros((len(folded.joint), 3))
-    for _ in range(times):
-        counts = resample(folded, name, every, rng)
-        mixtures.append(fold_in_counts(folded.model, name, counts))
-        sums += log_likelihoods(folded.model, name, counts, mixtures[-1])
-    return Drawn(mixtures, per_token(sums))
+def explain_drawn(folded: Folded, n_resamples: int, rng: np.random.Generator) -> Explained:
+    """Return the same of documents drawn from the model, the mean; of views that have counts."""
+    every = np.arange(len(folded.joint))
+    names = [name for name in folded.names if not folded.is_dense(name)]
+    runs = []
+    for _ in range(n_resamples):
+        counts = {name: resample(folded, name, every, rng) for name in names}
+        alone = {name: fold_in_counts(folded.model, name, counts[name]) for name in names}
+        runs.append(_explain(folded.model, counts, alone))
+    return Explained(
+        {name: _mean([run.sums[name] for run in runs]) for name in names},
+        {pair: _mean([run.lost[pair] for run in runs]) for pair in permutations(names, 2)},
+    )
 
 
-def per_token(sums: np.ndarray) -> np.ndarray:
-    """Return the mean log-likelihood of a token from `log_likelihoods`; NaN without tokens."""
-    none = np.full(len(sums), np.nan)
-    return np.divide(sums[:, 0], sums[:, 2], out=none, where=sums[:, 2] > 0)
+def _explain(
+    model: Any, counts: Mapping[str, sp.csr_array], alone: Mapping[str, np.ndarray]
+) -> Explained:
+    sums = {name: log_likelihoods(model, name, counts[name], alone[name]) for name in counts}
+    lost = {
+        (a, b): sums[b][:, 0] - log_likelihoods(model, b, counts[b], alone[a])[:, 0]
+        for a, b in permutations(counts, 2)
+    }
+    return Explained(sums, lost)
 
 
-def measure_fit(folded: Folded, drawn: dict[str, Drawn]) -> np.ndarray:
-    """Return how well topics explain each document: see `Report.fit`."""
-    total, mass = np.zeros(len(folded.joint)), np.zeros(len(folded.joint))
-    for name in folded.names:
-        sums = folded.log_likelihoods(name, folded.alone[name])
-        own = per_token(sums)
-        known = ~np.isnan(own)
-        expected = np.full(len(own), np.nan)
-        if name in drawn:
-            expected = drawn[name].log_likelihood
-        else:
-            expected[known] = _usual(own[known], folded.joint[known].argmax(axis=1))
-        known &= ~np.isnan(expected)
-        weight = folded.model.view_weights_[name] * sums[known, 2]
-        total[known] += weight * (own - expected)[known]
-        mass[known] += weight
-    return np.divide(total, mass, out=np.full(len(total), np.nan), where=mass > 0)
+def _mean(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    return np.asarray(sum(arrays) / len(arrays))
+
+
+# -- disagreement ----------------------------------------------------------------------------------
+
+
+def measure_disagreement(
+    folded: Folded, mixtures: np.ndarray, real: Explained, drawn: Explained
+) -> Disagreement:
+    """Return the disagreement of views, of real documents and of those drawn from the model."""
+    n_docs = len(mixtures)
+    by_pair = {
+        (a, b): _of_pair(folded, a, b, real, drawn) for a, b in combinations(folded.names, 2)
+    }
+    mean = _over_pairs(list(by_pair.values()), n_docs)
+    by_topic = mean_by_topic(mean.beyond, mixtures)
+    found = _most_apart(folded.names, by_pair, mean)
+    return Disagreement(found.value, found.chance, found.beyond, mean.divergence, by_pair, by_topic)
+
+
+def _of_pair(folded: Folded, a: str, b: str, real: Explained, drawn: Explained) -> Disagreement:
+    has_a, has_b = (folded.known[:, folded.names.index(name)] for name in (a, b))
+    both = np.flatnonzero(has_a & has_b)
+    value, chance, apart = (np.full(len(has_a), np.nan) for _ in range(3))
+    value[both] = _loss(real, real, a, b)[both]
+    apart[both] = divergence(folded.alone[a][both], folded.alone[b][both])
+    if (a, b) in drawn.lost:
+        chance[both] = _loss(drawn, real, a, b)[both]
+    else:
+        chance[both] = _usual(value[both], folded.joint[both].argmax(axis=1))
+    return Disagreement(value, chance, value - chance, apart)
+
+
+def _loss(lost: Explained, real: Explained, a: str, b: str) -> np.ndarray:
+    """Return the mean of loss(a, b) and loss(b, a), relative to the gain of real documents."""
+    ways = ((a, b), (b, a))
+    return _mean([lost.lost[way] / (real.gain(way[1]) + C) for way in ways])
+
+
+def _over_pairs(pairs: Sequence[Disagreement], n_docs: int) -> Disagreement:
+    """Return the mean over the pairs that a document has, NaN if it has none."""
+    value, chance, apart = (
+        _known_mean([getattr(pair, part) for pair in pairs], n_docs)
+        for part in ("value", "chance", "divergence")
+    )
+    return Disagreement(value, chance, value - chance, apart)
+
+
+def _most_apart(
+    names: Sequence[str], by_pair: Mapping[tuple[str, str], Disagreement], mean: Disagreement
+) -> Disagreement:
+    """Return, of each document, the view that differs most from the others: its mean over them.
+
+    The mean over all pairs would hide one wrong view among many.
+    """
+    best = mean
+    if len(names) < 3:
+        return best
+    for name in names:
+        own = _over_pairs([one for pair, one in by_pair.items() if name in pair], len(mean.value))
+        worse = own.beyond > best.beyond
+        best = Disagreement(
+            *(
+                np.where(worse, getattr(own, part), getattr(best, part))
+                for part in ("value", "chance", "beyond", "divergence")
+            )
+        )
+    return best
 
 
 def divergence(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -106,23 +177,6 @@ def divergence(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
     return out
 
 
-def _of_pair(folded: Folded, a: str, b: str, drawn: dict[str, Drawn]) -> Disagreement:
-    both = np.flatnonzero(folded.known[:, [folded.names.index(a), folded.names.index(b)]].all(1))
-    value = np.full(len(folded.joint), np.nan)
-    chance = value.copy()
-    value[both] = divergence(folded.alone[a][both], folded.alone[b][both])
-    if a in drawn and b in drawn:
-        levels = [
-            divergence(one[both], other[both])
-            for one in drawn[a].mixtures
-            for other in drawn[b].mixtures
-        ]
-        chance[both] = np.mean(levels, axis=0)
-    else:
-        chance[both] = _usual(value[both], folded.joint[both].argmax(axis=1))
-    return Disagreement(value, chance, value - chance)
-
-
 def _usual(value: np.ndarray, topic: np.ndarray) -> np.ndarray:
     """Return the median of the documents with the same topic; of all where these are few."""
     usual = np.full(len(value), np.median(value) if len(value) else np.nan)
@@ -133,8 +187,7 @@ def _usual(value: np.ndarray, topic: np.ndarray) -> np.ndarray:
     return usual
 
 
-def _mean_over_pairs(values: list[np.ndarray], n_docs: int) -> np.ndarray:
-    """Return the mean over the pairs that a document has, NaN if it has none."""
+def _known_mean(values: Sequence[np.ndarray], n_docs: int) -> np.ndarray:
     total, count = np.zeros(n_docs), np.zeros(n_docs)
     for one in values:
         known = ~np.isnan(one)
@@ -149,3 +202,24 @@ def mean_by_topic(values: np.ndarray, mixtures: np.ndarray) -> np.ndarray:
     mass = mixtures[known].sum(axis=0, dtype=np.float64)
     total = values[known] @ mixtures[known].astype(np.float64)
     return np.divide(total, mass, out=np.full(mixtures.shape[1], np.nan), where=mass > 0)
+
+
+# -- documents that no topic fits ------------------------------------------------------------------
+
+
+def measure_fit(folded: Folded, real: Explained, drawn: Explained) -> np.ndarray:
+    """Return how well topics explain each document: see `Report.fit`."""
+    total, mass = np.zeros(len(folded.joint)), np.zeros(len(folded.joint))
+    for name in folded.names:
+        own = real.per_token(name)
+        expected = np.full(len(own), np.nan)
+        if name in drawn.sums:
+            expected = drawn.per_token(name)
+        else:
+            there = ~np.isnan(own)
+            expected[there] = _usual(own[there], folded.joint[there].argmax(axis=1))
+        known = ~np.isnan(own) & ~np.isnan(expected)
+        weight = folded.model.view_weights_[name] * real.sums[name][known, 2]
+        total[known] += weight * (own - expected)[known]
+        mass[known] += weight
+    return np.divide(total, mass, out=np.full(len(total), np.nan), where=mass > 0)

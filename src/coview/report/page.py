@@ -11,17 +11,20 @@ from coview.report.value import Report, TopicReport
 from coview.wording import plural, printable
 
 WIDTH = 100
+NOTICEABLE = 0.05  # disagreement beyond chance that is worth a line
 
 
 def page(report: Report, *, top: int, terms: int) -> str:
     """Return the page; see `Report.to_text`."""
+    beyond = report.disagreement.beyond
+    apart = [d for d in report.disagreeing(top) if beyond[d] >= NOTICEABLE]
     parts = [
         _title(report),
         _sentences(report),
         _views(report),
         _search(report),
         _topics(report, top, terms),
-        _documents(report, "Views disagree", report.disagreement.beyond, report.disagreeing(top)),
+        _documents(report, "Views disagree beyond chance", beyond, apart),
         _documents(report, "No topic fits", report.fit, report.unexplained(top)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

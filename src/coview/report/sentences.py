@@ -96,14 +96,18 @@ def _coverage(views: list[ViewReport], n_docs: int) -> str:
 
 
 def _agreement(found: Disagreement) -> str:
-    value, chance = mean_of_known(found.value), mean_of_known(found.chance)
+    pairs = found.by_pair.values()
+    value, chance = (
+        mean_of_known(np.concatenate([getattr(one, part) for one in pairs] or [np.empty(0)]))
+        for part in ("value", "chance")
+    )
     if np.isnan(value):
         return ""
     beyond = value - chance
-    verdict = "little" if beyond < 0.1 else "noticeable" if beyond < 0.3 else "large"
+    verdict = "agree" if beyond < 0.1 else "agree in the main" if beyond < 0.3 else "disagree"
     return (
-        f"Views of a document differ by {value:.2f} bits, of which {chance:.2f} are to be expected "
-        f"if they agreed: disagreement beyond chance is {verdict} ({beyond:+.2f})."
+        f"Of what a view's own topics explain, {value:.0%} is lost with the topics of another view "
+        f"of the same document, where {chance:.0%} is to be expected by chance: views {verdict}."
     )
 
 
@@ -111,11 +115,19 @@ def _fit(fit: np.ndarray) -> str:
     known = fit[~np.isnan(fit)]
     if not len(known):
         return ""
-    middle, low = np.median(known), np.quantile(known, 0.05)
+    low = np.quantile(known, 0.05)
     return (
-        f"A token of a document is {np.exp(-middle):.1f} times less likely than one of documents "
-        f"drawn from the model, and {np.exp(-low):.1f} times among the 5 % that fit worst."
+        "Per token, documents are "
+        f"{_times(float(np.median(known)))} drawn from the model, and the 5 % that fit worst "
+        f"{_times(float(low))}."
     )
+
+
+def _times(log_ratio: float) -> str:
+    ratio = np.exp(abs(log_ratio))
+    if ratio < 1.05:
+        return "as likely as those"
+    return f"{ratio:.1f} times {'less' if log_ratio < 0 else 'more'} likely than those"
 
 
 def _search(found: list[SearchQuality], fitted_to_these: bool) -> str:

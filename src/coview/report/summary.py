@@ -9,7 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.models import topic_model
 from coview.params import check_int, check_real, seed_of
-from coview.report.disagreement import draw_views, measure_disagreement, measure_fit
+from coview.report.disagreement import (
+    explain,
+    explain_drawn,
+    measure_disagreement,
+    measure_fit,
+)
 from coview.report.folding import fold_views
 from coview.report.quality import coherences, report_views, topic_view_shares
 from coview.report.search import measure_search
@@ -66,7 +71,7 @@ def summarize(
     >>> report = summarize(LinkPLSA(3, random_state=0).fit(views), views)
     >>> len(report.topics), sorted(report.view_mixtures), report.mixtures.shape
     (3, ['image', 'text'], (60, 3))
-    >>> report.sentences["agreement"].startswith("Views of a document differ by 0.")
+    >>> report.sentences["agreement"].startswith("Of what a view's own topics explain")
     True
     """
     check_is_fitted(model)
@@ -81,8 +86,8 @@ def summarize(
     classes, class_names = _classes(views, labels, given.n_docs)
     folded = fold_views(inner, given)
     mixtures, assigned, fitted_to_these = _mixtures(model, inner, given)
-    drawn = draw_views(folded, n_resamples, rng)
-    disagreement = measure_disagreement(folded, mixtures, drawn)
+    real, drawn = explain(folded), explain_drawn(folded, n_resamples, rng)
+    disagreement = measure_disagreement(folded, mixtures, real, drawn)
     coherence = coherences(folded)
     topics = report_topics(
         model,
@@ -99,7 +104,7 @@ def summarize(
         relevance=relevance,
     )
     facts = _facts(model, inner, given.n_docs, fitted_to_these)
-    of_views, fit = report_views(folded, coherence), measure_fit(folded, drawn)
+    of_views, fit = report_views(folded, coherence), measure_fit(folded, real, drawn)
     search = measure_search(folded, classes, search_sample, rng) if search_sample else []
     return Report(
         model=facts,

@@ -100,21 +100,25 @@ class Disagreement:
     Attributes
     ----------
     value : ndarray of shape (documents,)
-        Jensen-Shannon divergence, in bits, of the mixtures of two views, each folded in alone; the
-        mean over the pairs of views that a document has.
+        How much of what its own topics explain of a view is lost with the topics of another view,
+        each folded in alone: 0 nothing, 1 everything (see `coview.report.disagreement`). Of more
+        than two views, that of the view which differs most from the others.
     chance : ndarray of shape (documents,)
         The same of documents drawn from the model: same lengths, one mixture for all views.
     beyond : ndarray of shape (documents,)
-        value - chance.
+        value - chance: what documents are sorted by.
+    divergence : ndarray of shape (documents,)
+        Jensen-Shannon divergence of the mixtures of views, in bits; the mean over pairs of views.
     by_pair : dict of (str, str) to Disagreement
         The same for each pair of views; empty for a pair itself.
     by_topic : ndarray of shape (topics,)
-        The mean of `beyond`, weighted by p(z|d).
+        The mean of `beyond` over documents and pairs of views, weighted by p(z|d).
     """
 
     value: np.ndarray
     chance: np.ndarray
     beyond: np.ndarray
+    divergence: np.ndarray
     by_pair: dict[tuple[str, str], Disagreement] = field(default_factory=dict)
     by_topic: np.ndarray = field(default_factory=lambda: np.empty(0))
 
@@ -288,7 +292,8 @@ def _first(scores: np.ndarray, top: int) -> list[int]:
 
 
 def _means(found: Disagreement) -> dict[str, float]:
-    return {name: mean_of_known(getattr(found, name)) for name in ("value", "chance", "beyond")}
+    parts = ("value", "chance", "beyond", "divergence")
+    return {name: mean_of_known(getattr(found, name)) for name in parts}
 
 
 def mean_of_known(values: np.ndarray) -> float:

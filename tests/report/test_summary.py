@@ -1,0 +1,292 @@
+"""`summarize`: every model and every kind of documents, and what its values mean."""
+
+import json
+
+import numpy as np
+import pytest
+
+from coview import PLSA, LinkPLSA, TopicClassifier, Views
+from coview.datasets import make_views
+from coview.metrics import topic_coherence
+from coview.report import Report, summarize, top_terms
+from coview.report.search import _chance_precision
+from coview.report.topics import exclusivity, representatives
+from tests.contracts.models import MODELS
+
+QUICK = {"n_resamples": 1, "search_sample": 30, "n_documents": 3, "n_terms": 5}
+
+
+def some_views(n_docs=60, **options):
+    """Two views with names of terms; document 3 lacks one, document 4 both."""
+    made = make_views(n_docs, 3, {"text": 25, "image": 15}, random_state=0, **options)
+    matrices = {name: made[name].toarray() for name in made.names}
+    matrices["image"][3] = matrices["text"][4] = matrices["image"][4] = 0
+    features = {"text": [f"word{w}" for w in range(25)]}
+    ids = [f"doc{d}" for d in range(n_docs)]
+    return Views(matrices, features=features, ids=ids, labels=made.labels)
+
+
+def quick_fit(views, n_topics=3, cls=LinkPLSA, **options):
+    options = {"init": "random", "max_iter": 10, "tol": 0.0, "random_state": 0, **options}
+    return cls(n_topics, **options).fit(views)
+
+
+@pytest.fixture(scope="module")
+def views():
+    return some_views()
+
+
+@pytest.fixture(scope="module")
+def model(views):
+    return quick_fit(views, n_init=2, max_iter=30)
+
+
+@pytest.fixture(scope="module")
+def report(model, views):
+    return summarize(model, views, **QUICK)
+
+
+def strict(text):
+    """JSON without NaN and infinity, which are no JSON."""
+    return json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
+
+
+# -- every model -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("entry", MODELS, ids=str)
+def test_every_model_has_a_report(entry, views):
+    own = views.select("text") if entry.one_view else views
+    found = summarize(entry(max_iter=4).fit(own), own, **QUICK)
+    assert [view.name for view in found.views] == list(own.names)
+    assert len(found.topics) == 3
+    for name, mixtures in found.view_mixtures.items():
+        lacking = np.isnan(mixtures).all(axis=1)
+        assert np.flatnonzero(lacking).tolist() == ([3, 4] if name == "image" else [4])
+        np.testing.assert_allclose(mixtures[~lacking].sum(axis=1), 1, atol=1e-5)
+    beyond = np.isnan(found.disagreement.beyond)
+    assert beyond.all() if entry.one_view else np.flatnonzero(beyond).tolist() == [3, 4]
+    assert np.flatnonzero(np.isnan(found.fit)).tolist() == [4]
+    assert sum(view.contribution for view in found.views) == pytest.approx(1)
+    strict(found.to_json(documents=True))
+    assert found.to_text().startswith(f"{entry.cls.__name__}: 3 topics, 60 documents")
+
+
+def test_a_classifier_has_a_report_with_the_names_of_its_classes(views):
+    names = np.array(["sport", "space", "food"])[views.labels]
+    classifier = TopicClassifier(LinkPLSA(max_iter=5, random_state=0)).fit(views, names)
+    found = summarize(classifier, views, **QUICK)
+    assert [topic.name for topic in found.topics] == ["food", "space", "sport"]
+    assert found.model["class"] == "TopicClassifier"
+    assert found.model["inner"] == "LinkPLSA"
+    assert "TopicClassifier of LinkPLSA" in found.to_text()
+
+
+def test_neighbors_do_not_speak_for_a_view(views):
+    """MGGM smooths new documents over training documents: the document itself is one of them."""
+    cls = next(e for e in MODELS if e.cls.__name__ == "MGGM")
+    model = cls(max_iter=4, strength=50.0).fit(views)
+    found = summarize(model, views, **QUICK)
+    model.smooth_new = False
+    alone = model.fold_in(views.select("image")).doc_topic
+    np.testing.assert_array_equal(found.view_mixtures["image"][:3], alone[:3])
+    assert found.graphs == pytest.approx(model.graph_weights_)
+
+
+# -- every kind of documents -----------------------------------------------------------------------
+
+
+def test_one_topic(views):
+    found = summarize(quick_fit(views, 1), views, **QUICK)
+    assert found.topics[0].size == pytest.approx(1)
+    known = ~np.isnan(found.disagreement.value)
+    np.testing.assert_allclose(found.disagreement.value[known], 0, atol=1e-6)
+    assert "1 topic;" in found.sentences["topics"]
+    strict(found.to_json())
+
+
+def test_a_thousand_topics():
+    views = make_views(40, 3, {"text": 25, "image": 15}, random_state=0)
+    found = summarize(quick_fit(views, 1000, max_iter=2), views, **QUICK)
+    assert len(found.topics) == 1000
+    assert "main topics of no document" in found.sentences["topics"]
+    assert "and 990 more" in found.to_text()
+
+
+def test_terms_without_names_have_numbers(report):
+    terms = report.topics[0].terms
+    assert all(term.startswith("word") for term, _ in terms["text"]["probability"])
+    assert all(term.isdigit() for term, _ in terms["image"]["probability"])
+
+
+def test_dense_views_have_a_usual_level(views):
+    rng = np.random.default_rng(0)
+    dense = rng.random((60, 6)) + np.eye(3)[np.asarray(views.labels)].repeat(2, axis=1)
+    both = Views({"text": views["text"], "numbers": dense})
+    found = summarize(quick_fit(both), both, **QUICK)
+    assert [view.kind for view in found.views] == ["items", "numbers"]
+    assert np.isnan(found.views[1].coherence)
+    known = ~np.isnan(found.disagreement.beyond)
+    assert np.median(found.disagreement.beyond[known]) == pytest.approx(0, abs=0.02)
+    strict(found.to_json())
+
+
+def test_new_documents_are_folded_in(model):
+    new = some_views(30).with_labels(None)
+    found = summarize(model, new, **QUICK)
+    assert not found.model["fitted_to_these"]
+    np.testing.assert_allclose(found.mixtures, model.transform(new))
+    assert found.labels is None
+    assert found.search[0].relevant == "pair"
+
+
+def test_some_views_of_the_model(model, views):
+    found = summarize(model, views.select("text"), **QUICK)
+    assert list(found.view_mixtures) == ["text"]
+    assert found.search == []
+    assert "agreement" not in found.sentences
+
+
+def test_views_of_another_model_are_refused(model):
+    with pytest.raises(ValueError, match="fitted on the views 'text', 'image'; got 'sound'"):
+        summarize(model, Views({"sound": [[1, 2]]}))
+    with pytest.raises(ValueError, match="View 'image': X has 9 features"):
+        summarize(model, Views({"image": np.ones((3, 9))}))
+
+
+@pytest.mark.parametrize("option", ["n_terms", "n_resamples", "search_sample", "relevance"])
+def test_bad_options_are_named(model, views, option):
+    with pytest.raises(ValueError, match=option):
+        summarize(model, views, **{option: -1})
+
+
+def test_a_model_that_is_not_fitted_is_refused(views):
+    with pytest.raises(Exception, match="not fitted"):
+        summarize(PLSA(2), views)
+
+
+# -- what the values mean --------------------------------------------------------------------------
+
+
+def test_the_mixtures_are_those_of_the_fit(report, model, views):
+    assert report.model["fitted_to_these"]
+    np.testing.assert_array_equal(report.mixtures, model.doc_topic_)
+    sizes = [topic.size for topic in report.topics]
+    np.testing.assert_allclose(sizes, model.doc_topic_.mean(axis=0), rtol=1e-6)
+    assert [topic.n_docs for topic in report.topics] == np.bincount(model.labels_).tolist()
+    assert report.doc_ids == list(views.ids)
+    np.testing.assert_array_equal(report.history, model.trace_.objective)
+    assert report.stability == pytest.approx(model.topic_stability_.tolist())
+
+
+def test_the_same_seed_gives_the_same_report(report, model, views):
+    again = summarize(model, views, **QUICK)
+    assert again.to_json(documents=True) == report.to_json(documents=True)
+    other = summarize(model, views, **QUICK, random_state=1)
+    assert not np.allclose(other.disagreement.chance, report.disagreement.chance, equal_nan=True)
+
+
+def test_terms_are_in_three_orders(report, model):
+    relevant = top_terms(model, 5)
+    for topic in report.topics:
+        for view, orders in topic.terms.items():
+            for values in orders.values():
+                scores = [value for _, value in values]
+                assert scores == sorted(scores, reverse=True)
+            assert [term for term, _ in orders["relevance"]] == relevant[view][topic.index]
+            first, p = orders["probability"][0]
+            assert p == pytest.approx(model.components_[view][topic.index].max(), rel=1e-6)
+
+
+def test_an_exclusive_term_is_frequent_here_and_rare_elsewhere():
+    scores = exclusivity(np.array([0.5, 0.3, 0.19, 0.01]), np.array([0.3, 0.9, 0.5, 1.0]))
+    assert scores.argmax() == 1
+
+
+def test_documents_stand_for_topics(report):
+    for topic in report.topics:
+        for row, name, share in topic.documents:
+            assert name == f"doc{row}"
+            assert share == pytest.approx(report.mixtures[row, topic.index])
+    # of equal shares the longest, and none without counts
+    assert representatives(np.ones(4), np.array([1.0, 0, 7, 2]), 2).tolist() == [2, 3]
+
+
+def test_classes_are_shares_of_topics(report):
+    for topic in report.topics:
+        assert sum(topic.labels.values()) == pytest.approx(1, abs=0.03)
+        for name, share in topic.labels.items():
+            own = report.labels == report.label_names.index(name)
+            weights = report.mixtures[:, topic.index]
+            assert share == pytest.approx(weights[own].sum() / weights.sum(), rel=1e-4)
+
+
+def test_coherence_is_that_of_the_documents_that_have_the_view(report, model, views):
+    rows = np.flatnonzero(views.present[:, 1])
+    expected = topic_coherence(model.components_["image"], views["image"][rows])
+    found = [topic.coherence["image"] for topic in report.topics]
+    np.testing.assert_allclose(found, expected)
+
+
+def test_a_view_that_says_more_contributes_more():
+    made = make_views(80, 3, {"clear": 30, "noise": 30}, random_state=0)
+    noise = np.random.default_rng(0).multinomial(40, np.full(30, 1 / 30), 80)
+    views = Views({"clear": made["clear"], "noise": noise})
+    found = summarize(quick_fit(views, view_weights="balanced", init="kmeans"), views, **QUICK)
+    clear, blurred = found.views
+    assert clear.contribution > 0.7 > blurred.contribution
+    assert all(topic.view_share["clear"] > 0.6 for topic in found.topics)
+    assert sum(found.topics[0].view_share.values()) == pytest.approx(1)
+
+
+def test_search_goes_both_ways_and_beats_chance():
+    views = make_views(80, 4, {"text": 40, "image": 30}, random_state=0)
+    found = summarize(quick_fit(views, 4, init="kmeans"), views, search_sample=50, n_resamples=1)
+    assert [(s.query, s.answer) for s in found.search] == [("text", "image"), ("image", "text")]
+    for s in found.search:
+        assert (s.n, s.relevant, s.chance_rank) == (50, "class", 25.5)
+        assert s.map > 2 * s.chance_map
+        assert s.median_rank < s.chance_rank
+
+
+def test_chance_of_a_search_is_that_of_shuffled_answers():
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(4000):
+        ranks = np.sort(rng.permutation(12)[:4]) + 1
+        found.append(np.mean(np.arange(1, 5) / ranks))
+    assert _chance_precision(12, 4) == pytest.approx(np.mean(found), abs=0.01)
+
+
+# -- forms -----------------------------------------------------------------------------------------
+
+
+def test_json_has_everything_that_is_asked_for(report):
+    short, long = strict(report.to_json()), strict(report.to_json(documents=True))
+    assert "mixtures" not in short
+    assert len(long["mixtures"]) == 60
+    assert long["view_mixtures"]["image"][3] == [None] * 3
+    assert set(short["disagreement"]["by_pair"]) == {"text, image"}
+    listed = short["lists"]["views_disagree"]
+    assert [entry["row"] for entry in listed] == report.disagreeing()
+    assert listed[0]["value"] == pytest.approx(np.nanmax(report.disagreement.beyond))
+    assert short["lists"]["lacks_a_view"] == {"text": 1, "image": 2}
+    assert report.lacking("image") == [3, 4]
+    assert report.unexplained(1) == [int(np.nanargmin(report.fit))]
+
+
+def test_every_question_has_a_sentence(report):
+    questions = ["convergence", "topics", "stability", "coherence", "views", "coverage"]
+    assert list(report.sentences) == [*questions, "agreement", "fit", "search"]
+    assert all(said.endswith(".") for said in report.sentences.values())
+    assert isinstance(report, Report)
+
+
+def test_names_from_data_are_escaped(views):
+    hostile = Views(
+        {"\x1b[31mred": views["text"], "image": views["image"]},
+        ids=[f"\x1b]0;{d}\a" for d in range(60)],
+    )
+    found = summarize(quick_fit(hostile), hostile, **QUICK)
+    assert "\x1b" not in found.to_text()
+    assert "\x1b" not in found.to_json()
