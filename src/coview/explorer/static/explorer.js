@@ -365,7 +365,7 @@
     <button aria-label="Show all" title="Show all" onClick=${()=>m.camera.value=Ut}>⤢</button>
   </div>
 `;function Ds(){let e=v.value.views.length>1,t=[["map","Map"],...e?[["twin","Twin"],["arrows","Arrows"],["matrix","Matrix"]]:[]],n=t.some(([r])=>r===m.mode.value)?m.mode.value:"map",o=bi[n];return h`
-    <section class="centre" aria-label="Overview">
+    <section class="see" aria-label="Overview">
       <div class="toolbar">
         <${Ne} label="How to look" class="modes" value=${n} options=${t} onChange=${r=>m.mode.value=r} />
         ${(n==="arrows"||n==="matrix")&&h`<${wi} />`}
