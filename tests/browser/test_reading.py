@@ -1,7 +1,8 @@
 """The right column: Topic, Document, Compare and Curate."""
 
-import pytest
 import json
+
+import pytest
 
 expect = pytest.importorskip("playwright.sync_api").expect
 

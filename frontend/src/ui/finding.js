@@ -104,7 +104,7 @@ function Topics() {
     <th scope="col" aria-sort=${by === column ? (column === "size" ? "descending" : "ascending") : "none"}>
       <button class="link" onClick=${() => setBy(column)}>${children}${by === column ? html`<span aria-hidden="true"> ▾</span>` : null}</button></th>`;
   return html`
-    <${Note}>What the documents are about. The small bars say in which view it shows most${agree ? ", agreement how much its views say the same" : ""}.</${Note}>
+    <${Note}>What the documents are about. The small bars say in which view it shows most${agree ? ", agreement is 1 where the views of its documents differ no more than by chance" : ""}.</${Note}>
     ${topics.value.length > 12 && html`<label class="box slim"><span class="sr">Find a topic by name</span><input type="search" placeholder="Find a topic …" value=${text} onInput=${(e) => setText(e.target.value)} /></label>`}
     <table class="topics" onKeyDown=${moveInList}>
       <caption class="sr">Topics: size, name, share of each view, agreement</caption>
