@@ -69,6 +69,14 @@ def test_mixtures_and_topics_are_those_of_the_report(news_model, news, news_payl
     assert np.isnan(news_payload.arrays["disagreement.beyond"][lacks]).all()
 
 
+def test_a_search_compares_documents_as_they_are_folded_in(news_model, news, news_payload):
+    # the report judges the documents of a fit by topics that were learned without them
+    alone = news_model.fold_in(news.select("de")).doc_topic * news.present[:, [1]]
+    np.testing.assert_allclose(dense_mixtures(news_payload, "searched.1"), alone, atol=4e-5)
+    others = explorer_payload(news_model, news[:50])
+    assert "searched.1.indptr" not in others.arrays
+
+
 def test_small_probabilities_keep_their_digits():
     rare = topics_of_terms("phi", np.array([[0.05, 1e-6, 0.0]]), np.ones(3) / 3)
     value = rare["phi.scale"][0] * (rare["phi.values"][0, 1] / 65535) ** 2

@@ -75,7 +75,7 @@ def rounded(values: np.ndarray, bits: int = 12) -> np.ndarray:
     """Return numbers in single precision with few digits, which compress better; NaN stays.
 
     >>> float(rounded(np.array([0.123456789]))[0])
-    0.12347412109375
+    0.1234588623046875
     """
     exact = np.ascontiguousarray(values, dtype=np.float32)
     drop = 23 - bits

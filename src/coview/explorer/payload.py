@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,9 +25,12 @@ from coview.explorer.pictures import small_pictures
 from coview.models import topic_model
 from coview.report.terms import term_shares
 from coview.retrieval.words import WORDS, shared_terms
+from coview.views.checks import DataWarning
 from coview.views.container import Views
 
 VERSION = 1
+SAME_MIXTURE = 1e-4  # when an iteration of a fold-in ends
+SEARCH_IS_ROUGH = "The scores of searches differ a little from those of Python."
 Texts = Mapping[str, Sequence[str | None]]
 
 
@@ -67,7 +71,12 @@ def payload_of(
     inner, budget = topic_model(model), budget or Budget()
     counts = inner.as_counts(views)
     mixtures = _known_mixtures(report, counts)
-    rounding, coarse = fit_mixtures([mixtures, *report.view_mixtures.values()], budget)
+    searched = _searched_mixtures(report, inner, views)
+    shown = [mixtures, *report.view_mixtures.values()]
+    rounding, coarse = fit_mixtures([*shown, *searched.values()], budget)
+    if coarse and searched:  # search takes those that are shown
+        searched, (rounding, coarse) = {}, fit_mixtures(shown, budget)
+        coarse = coarse or [SEARCH_IS_ROUGH]
     kept, left_out = fit_counts(inner, counts, budget)
     snippets, cut = fit_texts(texts or {}, views.n_docs, budget)
     small, no_room = small_pictures(pictures or {}, budget.picture_bytes)
@@ -95,6 +104,8 @@ def payload_of(
     arrays = sparse_mixtures("theta", mixtures, *rounding)
     for name, alone in report.view_mixtures.items():
         arrays |= sparse_mixtures(f"theta.{_number(inner, name)}", alone, *rounding)
+    for name, alone in searched.items():
+        arrays |= sparse_mixtures(f"searched.{_number(inner, name)}", alone, *rounding)
     arrays |= _arrays(report, inner, views, counts, kept)
     if umap:
         arrays["umap_xy"] = umap_places(mixtures)
@@ -105,6 +116,23 @@ def _known_mixtures(report: Any, counts: Mapping[str, sp.csr_array]) -> np.ndarr
     """Return the mixtures of all views together, NaN for documents without any count."""
     empty = np.all([np.diff(matrix.indptr) == 0 for matrix in counts.values()], axis=0)
     return np.where(empty[:, None], np.nan, report.mixtures)
+
+
+def _searched_mixtures(report: Any, model: Any, views: Views) -> dict[str, np.ndarray]:
+    """Return the mixtures by each view alone that a search compares, where they are others.
+
+    A report judges the documents of a fit by topics that were learned without them; a search does
+    not.
+    """
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # the report has given them
+        for name, shown in report.view_mixtures.items():
+            alone = model.fold_in(views.select(name)).doc_topic
+            known = ~np.isnan(shown)
+            if not np.allclose(alone[known], shown[known], atol=SAME_MIXTURE):
+                found[name] = np.where(known, alone, np.nan)
+    return found
 
 
 # -- arrays ----------------------------------------------------------------------------------------
