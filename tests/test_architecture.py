@@ -79,7 +79,7 @@ ALLOWED = {
     "metrics": {"params", "views.labels"},
     "report": {
         *("_lazy", "escaping", "held_out", "kernels", "metrics", "models", "params", "retrieval"),
-        *("views", "wording"),
+        *("runners", "views", "wording"),
     },
     "guidance": {"models", "params", "report", "views", "wording"},
     "retrieval": {

@@ -105,6 +105,7 @@ def test_one_topic(views):
     strict(found.to_json())
 
 
+@pytest.mark.filterwarnings("ignore:1,000 topics")
 def test_a_thousand_topics():
     views = make_views(40, 3, {"text": 25, "image": 15}, random_state=0)
     found = summarize(quick_fit(views, 1000, max_iter=2), views, **QUICK)

@@ -15,13 +15,14 @@ import scipy.sparse as sp
 from coview import __version__
 from coview.em.simplex import limits
 from coview.explorer.arrays import rounded, sparse_counts, sparse_mixtures, topics_of_terms
-from coview.explorer.budget import Budget, fit_counts, fit_texts
+from coview.explorer.budget import Budget, fit_counts, fit_mixtures, fit_texts
 from coview.explorer.container import Payload
 from coview.explorer.layout import place_topics
 from coview.explorer.layout_umap import umap_places
 from coview.explorer.page_recipes import idf_of, page_recipe
 from coview.explorer.pictures import small_pictures
 from coview.models import topic_model
+from coview.report.terms import term_shares
 from coview.retrieval.words import WORDS, shared_terms
 from coview.views.container import Views
 
@@ -65,6 +66,8 @@ def payload_of(
     """
     inner, budget = topic_model(model), budget or Budget()
     counts = inner.as_counts(views)
+    mixtures = _known_mixtures(report, counts)
+    rounding, coarse = fit_mixtures([mixtures, *report.view_mixtures.values()], budget)
     kept, left_out = fit_counts(inner, counts, budget)
     snippets, cut = fit_texts(texts or {}, views.n_docs, budget)
     small, no_room = small_pictures(pictures or {}, budget.picture_bytes)
@@ -85,13 +88,16 @@ def payload_of(
             "label_names": report.label_names or [],
             "pictures": small or None,
         },
-        "search": {**_search_meta(inner, counts), "complete": not left_out},
+        "search": {**_search_meta(inner, counts), "complete": not (left_out or coarse)},
         "pairs": [[_number(inner, a), _number(inner, b)] for a, b in report.disagreement.by_pair],
-        "notes": [*left_out, *cut, *no_room, *_differences(inner)],
+        "notes": [*coarse, *left_out, *cut, *no_room, *_differences(inner)],
     }
-    arrays = _arrays(report, inner, views, counts, kept)
+    arrays = sparse_mixtures("theta", mixtures, *rounding)
+    for name, alone in report.view_mixtures.items():
+        arrays |= sparse_mixtures(f"theta.{_number(inner, name)}", alone, *rounding)
+    arrays |= _arrays(report, inner, views, counts, kept)
     if umap:
-        arrays["umap_xy"] = umap_places(_known_mixtures(report, counts))
+        arrays["umap_xy"] = umap_places(mixtures)
     return Payload(plain(meta), arrays)
 
 
@@ -111,12 +117,12 @@ def _arrays(
     counts: Mapping[str, sp.csr_array],
     kept: Mapping[str, sp.csr_array],
 ) -> dict[str, np.ndarray]:
-    arrays = sparse_mixtures("theta", _known_mixtures(report, counts))
+    arrays: dict[str, np.ndarray] = {}
     present = np.zeros((views.n_docs, len(model.view_names_)), np.uint8)
     for v, name in enumerate(model.view_names_):
-        arrays |= topics_of_terms(f"phi.{v}", model.components_[name])
-        totals = model.term_counts_[name].astype(np.float64)
-        arrays[f"term_share.{v}"] = (totals / (totals.sum() or 1.0)).astype(np.float32)
+        p_w = term_shares(model, name)
+        arrays |= topics_of_terms(f"phi.{v}", model.components_[name], p_w)
+        arrays[f"term_share.{v}"] = p_w.astype(np.float32)
         idf = idf_of(model.recipes_.get(name))
         if idf is not None:
             arrays[f"idf.{v}"] = idf.astype(np.float32)
@@ -124,7 +130,6 @@ def _arrays(
             arrays[f"topic_weight.{v}"] = model.view_shares_[:, v].astype(np.float32)
         if name in views.names:
             present[:, v] = views.present[:, views.names.index(name)]
-            arrays |= sparse_mixtures(f"theta.{v}", report.view_mixtures[name])
             arrays |= sparse_counts(f"counts.{v}", kept[name])
             arrays[f"length.{v}"] = rounded(counts[name].sum(axis=1))
     arrays["present"] = present

@@ -110,15 +110,19 @@ def index_words(model: Any, counts: Counts) -> WordIndex:
 
 def weighted(model: Any, view: str, counts: sp.csr_array) -> sp.csr_array:
     """Return rows of length 1: each count by its size and by how rare its term is."""
-    totals = model.term_counts_[view].astype(np.float64)
-    seen = totals > 0
-    rarity = np.log(np.divide(totals.sum(), totals, out=np.ones_like(totals), where=seen))
     rows = sp.csr_array(counts, dtype=np.float64, copy=True)
-    rows.data = np.log1p(rows.data) * rarity[rows.indices]
+    rows.data = np.log1p(rows.data) * rarity(model, view)[rows.indices]
     lengths = _lengths(rows)
     rows.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(rows.indptr))
     rows.eliminate_zeros()
     return rows
+
+
+def rarity(model: Any, view: str) -> np.ndarray:
+    """Return log(1 / p(w)) of the terms of a view; 0 for those that never occurred in training."""
+    totals = model.term_counts_[view].astype(np.float64)
+    seen = totals > 0
+    return np.log(np.divide(totals.sum(), totals, out=np.ones_like(totals), where=seen))
 
 
 def shared_terms(model: Any, a: str, b: str) -> np.ndarray:
