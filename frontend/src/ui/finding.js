@@ -82,6 +82,8 @@ function Results() {
   `;
 }
 
+const MOST_ROWS = 200;
+
 const COLUMNS = {
   size: (row) => -row.size,
   name: (row) => row.name.toLowerCase(),
@@ -92,6 +94,7 @@ const COLUMNS = {
 function Topics() {
   const [by, setBy] = useState("size");
   const [text, setText] = useState("");
+  const [shown, show] = useState(MOST_ROWS);
   const { views } = corpus.value;
   const wanted = text.trim().toLowerCase();
   const rows = topics.value.filter((row) => !wanted || row.name.toLowerCase().includes(wanted) || String(row.topic + 1) === wanted);
@@ -114,7 +117,7 @@ function Topics() {
         ${agree && html`<${Head} column="agreement">Agree</${Head}>`}
       </tr></thead>
       <tbody>
-        ${rows.map((row) => html`
+        ${rows.slice(0, shown).map((row) => html`
           <tr key=${row.topic} class=${row.topic === shownTopic.value ? "chosen" : ""}>
             <th scope="row"><button data-entry class="link topic" aria-current=${row.topic === shownTopic.value ? "true" : undefined} onClick=${() => openTopic(row.topic)}><${Mark} topic=${row.topic} /><bdi>${clip(row.name, 60)}</bdi></button></th>
             <td class="size"><${Bar} share=${row.size / largest} slot=${slots.value.get(row.topic)} text=${percent(row.size)} /></td>
@@ -123,6 +126,7 @@ function Topics() {
           </tr>`)}
       </tbody>
     </table>
+    ${rows.length > shown && html`<button class="small more" onClick=${() => show(rows.length)}>Show all ${count(rows.length)} topics</button>`}
     ${rows.length === 0 && html`<p class="empty">No topic has this name.</p>`}
   `;
 }
