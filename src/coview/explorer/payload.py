@@ -202,6 +202,7 @@ def _view_meta(report: Any, model: Any, views: Views, name: str) -> dict[str, An
     found = next((view for view in report.views if view.name == name), None)
     features, source = model.feature_names_[name], model.recipes_.get(name)
     width = model.components_[name].shape[1]
+    names = getattr(source, "titles", None) or features  # visual words and codes have titles
     recipe, reason = page_recipe(source)
     if name in model.scaling_:
         recipe, reason = None, "its values are scaled as the model learned it"
@@ -211,8 +212,8 @@ def _view_meta(report: Any, model: Any, views: Views, name: str) -> dict[str, An
         "name": name,
         "n_terms": width,
         "kind": getattr(found, "kind", None) or _kind(model, name),
-        "terms": [str(t) for t in (range(width) if features is None else features)],
-        "named": features is not None,
+        "terms": [str(t) for t in (range(width) if names is None else names)],
+        "named": names is not None,
         "recipe": recipe,
         "no_recipe": reason,
         "lang": getattr(source, "language", None),
@@ -226,7 +227,9 @@ def _view_meta(report: Any, model: Any, views: Views, name: str) -> dict[str, An
 def _kind(model: Any, name: str) -> str:
     recipe = model.recipes_.get(name)
     if recipe is not None:
-        return {"text": "text", "tokens": "items"}.get(recipe.kind, "pictures")
+        pictures = recipe.kind.startswith("image")
+        known = {"text": "text", "tokens": "items"}
+        return "pictures" if pictures else known.get(recipe.kind, "codes")
     if name in model.scaling_:
         return "numbers"
     return "links" if name == "links" else "items"
