@@ -108,8 +108,8 @@ lint: $(VENV)/.lint  ## ruff, mypy, codespell (American spelling in src)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/codespell src tests tools benchmarks docs *.md
-	$(BIN)/codespell --builtin clear,rare,en-GB_to_en-US -L $(BRITISH_DATA) src
+	$(BIN)/codespell src frontend/src frontend/test tests tools benchmarks docs *.md
+	$(BIN)/codespell --builtin clear,rare,en-GB_to_en-US -L $(BRITISH_DATA) src frontend/src
 
 format: $(VENV)/.lint  ## put the code into the project's format
 	$(BIN)/ruff check --fix .

@@ -8,9 +8,9 @@ columns:
 
 size       megabytes of the file
 code       kilobytes of script and style in it, gzipped
-usable     seconds from opening the file to the drawn page, median of three (CPU of the page's thread)
-frame      milliseconds of script for one frame while the map is dragged and zoomed, the median (CPU of
-           the page's thread a frame, with layout and events); 60 frames a second leave 16.7
+usable     seconds from opening the file to the drawn page, median of three (CPU of its thread)
+frame      milliseconds of script for one frame while the map is dragged and zoomed, the median
+           (CPU of the thread for a frame, with layout and events); 60 a second leave 16.7
 answer     milliseconds from a key to the answers, computed and drawn, the median (CPU)
 
 CPU times are more reliable on a shared machine.
@@ -78,7 +78,9 @@ TYPE = """async (texts) => {
 def demo(model_file, views_file):
     """Return a model of the demo's data and its documents."""
     views = Views.load(views_file) if views_file else load_python_api()
-    model = coview.load(model_file) if model_file else coview.LinkPLSA(50, random_state=0).fit(views)
+    model = (
+        coview.load(model_file) if model_file else coview.LinkPLSA(50, random_state=0).fit(views)
+    )
     return model, views
 
 
@@ -102,7 +104,12 @@ def copied(payload, model, views, times):
         arrays |= sparse_counts(f"counts.{v}", kept[name])
     docs = payload.meta["docs"]
     more = {key: docs[key] and docs[key] * times for key in ("ids", "labels")}
-    meta = {**payload.meta, "n_docs": views.n_docs * times, "docs": {**docs, **more}, "notes": notes}
+    meta = {
+        **payload.meta,
+        "n_docs": views.n_docs * times,
+        "docs": {**docs, **more},
+        "notes": notes,
+    }
     return Payload(meta, arrays)
 
 
@@ -149,7 +156,7 @@ def frames(opened):
 
 
 def answers(opened):
-    """Type a query key by key; return milliseconds until answers were drawn, and of the processor."""
+    """Type a query key by key; return milliseconds until answers were drawn, and of CPU."""
     opened.page.evaluate(TYPE, [QUERY[:3]])  # the first search prepares what all others use
     before = opened.cpu()
     times = opened.page.evaluate(TYPE, [QUERY[: i + 1] for i in range(3, len(QUERY))])

@@ -21,7 +21,8 @@ for sentence in report.sentences.values():
     print(sentence)
 
 # %%
-# Most of the plain Jensen–Shannon divergence is chance: the model's own documents, drawn anew with the same lengths and mixtures, disagree as well.
+# How much of what its own topics explain of a language is lost with the topics of another language? The shorter a text, the more by chance alone: documents
+# drawn from the model, with the same lengths and one mixture for all languages, lose some as well.
 
 found = report.disagreement
 known = np.isfinite(found.beyond)
@@ -29,7 +30,7 @@ fig, ax = plt.subplots(figsize=(5.2, 3.4), layout="constrained")
 edges = np.linspace(0, max(found.value[known].max(), found.chance[known].max()), 30)
 ax.hist(found.chance[known], edges, color="#BBBBBB", label="by chance")
 ax.hist(found.value[known], edges, histtype="step", color="#0072B2", linewidth=2, label="measured")
-ax.set_xlabel("disagreement of the languages (Jensen–Shannon)")
+ax.set_xlabel("share lost with the topics of another language")
 ax.set_ylabel("stories")
 ax.legend(frameon=False)
 ax.spines[["top", "right"]].set_visible(False)

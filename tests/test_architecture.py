@@ -82,7 +82,7 @@ ALLOWED = {
     "term_names": set(),
     "report": {
         *("_lazy", "escaping", "held_out", "kernels", "metrics", "models", "params", "retrieval"),
-        *("term_names", "views", "wording"),
+        *("runners", "term_names", "views", "wording"),
     },
     "annotation": {
         *("extras", "models", "params", "retrieval", "term_names", "views", "wording"),

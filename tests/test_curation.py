@@ -145,6 +145,21 @@ def test_what_is_wrong_is_said(model, changes, message):
         model.with_topics({**curation(model), **changes})
 
 
+def test_damaged_json_is_refused_or_read(model):
+    rng = np.random.default_rng(0)
+    whole = json.dumps(curation(model, names={"0": "a", "2": "b"}, merge=[[0, 1]], hide=[3]))
+    for _ in range(300):
+        text = list(whole)
+        for place in rng.integers(1, len(text), rng.integers(1, 4)):
+            text[place] = rng.choice(list('{}[]",:0129-.eEtrufalsn\\ x'))
+        try:
+            made = model.with_topics("".join(text))
+        except ValueError:
+            continue
+        assert len(made.topic_names_) == made.doc_topic_.shape[1]
+        np.testing.assert_allclose(made.doc_topic_.sum(axis=1), 1, atol=1e-5)
+
+
 def test_json_and_files(model, tmp_path):
     text = json.dumps(curation(model, names={"0": "a"}))
     path = tmp_path / "curation.json"

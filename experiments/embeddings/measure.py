@@ -32,10 +32,9 @@ CHOICES: dict[str, dict[str, Any]] = {
     "default": {},
     "vectors as they are": {"normalize": False},
     "one code for a vector": {"n_nearest": 1},
-    "two codes": {"n_nearest": 2},
     "eight codes": {"n_nearest": 8},
-    "128 codes": {"n_codes": 128},
     "512 codes": {"n_codes": 512},
+    "100 counts for a vector": {"n_counts": 100},
 }
 
 

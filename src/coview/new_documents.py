@@ -269,7 +269,8 @@ class NewDocumentsMixin(TransformerMixin):
         if len(self.view_names_) == 1 and (
             sp.issparse(X) or not isinstance(X, Mapping | list | tuple) or _is_rows(X)
         ):
-            return read_known({self.view_names_[0]: X}, real_views(self.scaling_))
+            only = encode_vectors({self.view_names_[0]: X}, self.recipes_)
+            return read_known(only, real_views(self.scaling_))
         return read_known(X, real_views(self.scaling_))
 
     def _new_data(self, X: Any) -> Prepared:

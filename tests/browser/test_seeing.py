@@ -38,7 +38,7 @@ def points_of(page):
         const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, found = [];
         for (let y = 6; y < c.height - 6; y += 3) for (let x = 6; x < c.width - 60; x += 3) {
           const at = 4 * (y * c.width + x);
-          if (Math.abs(d[at] - d[0]) + Math.abs(d[at + 1] - d[1]) + Math.abs(d[at + 2] - d[2]) > 120)
+          if ([0, 1, 2].reduce((sum, i) => sum + Math.abs(d[at + i] - d[i]), 0) > 120)
             found.push([b.x + x * b.width / c.width, b.y + y * b.height / c.height]);
         } return found; }"""
     )
@@ -169,10 +169,10 @@ def test_twins_point_together_and_share_a_camera(show):
 
 def test_arrows_show_disagreements_and_open_documents(show):
     page = show(mode="arrows", doc="0").page
-    assert "more than chance" in page.locator(".centre .note").inner_text()
+    assert "more than chance" in page.locator(".see .note").inner_text()
     before = pixels(page, "overlay")
     page.locator("label.select:has-text('from') select").select_option("1")
-    assert "From where de puts" in page.locator(".centre .note").inner_text()
+    assert "From where de puts" in page.locator(".see .note").inner_text()
     changed(page, before, "overlay")
 
 

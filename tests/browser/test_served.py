@@ -11,6 +11,7 @@ from coview.explorer.server import ExplorerServer, ExplorerSite
 @pytest.fixture(scope="module")
 def address(news):
     payload = explorer_payload(news.model, news.views, title="Served")
+    payload.meta["search"]["complete"] = False  # as if words had been left out: the server answers
     server = ExplorerServer(ExplorerSite(news.model, news.views, payload, news.texts))
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()

@@ -69,8 +69,16 @@ def test_mixtures_and_topics_are_those_of_the_report(news_model, news, news_payl
     assert np.isnan(news_payload.arrays["disagreement.beyond"][lacks]).all()
 
 
+def test_a_search_compares_documents_as_they_are_folded_in(news_model, news, news_payload):
+    # the report judges the documents of a fit by topics that were learned without them
+    alone = news_model.fold_in(news.select("de")).doc_topic * news.present[:, [1]]
+    np.testing.assert_allclose(dense_mixtures(news_payload, "searched.1"), alone, atol=4e-5)
+    others = explorer_payload(news_model, news[:50])
+    assert "searched.1.indptr" not in others.arrays
+
+
 def test_small_probabilities_keep_their_digits():
-    rare = topics_of_terms("phi", np.array([[0.05, 1e-6, 0.0]]))
+    rare = topics_of_terms("phi", np.array([[0.05, 1e-6, 0.0]]), np.ones(3) / 3)
     value = rare["phi.scale"][0] * (rare["phi.values"][0, 1] / 65535) ** 2
     assert value == pytest.approx(1e-6, rel=0.01)
     found = sparse_mixtures("theta", np.array([[1.0 - 1e-6, 1e-6, 1e-12]]))
@@ -107,6 +115,22 @@ def test_words_and_texts_are_left_out_of_a_small_page(news_model, news, news_tex
     none = explorer_payload(news_model, news, texts=news_texts, budget=Budget(characters=100))
     assert none.meta["docs"]["snippets"] == {}
     assert none.meta["notes"] == ["The texts are left out, to keep the page small."]
+
+
+def test_small_shares_are_left_out_of_a_small_page(news_model, news):
+    payload = explorer_payload(news_model, news, budget=Budget(shares=420))
+    found = dense_mixtures(payload, "theta")
+    np.testing.assert_allclose(found, news_model.doc_topic_, atol=0.03)
+    assert (found.sum(axis=1) > 0.5).all()  # the largest share of a document stays
+    assert set(payload.arrays["theta.values"] % 32) == {0, 31}  # every 32nd level, and the last
+    assert payload.meta["notes"][0].startswith("Shares of topics below")
+    assert not payload.meta["search"]["complete"]
+
+
+def test_words_of_no_topic_are_left_out_of_large_models(monkeypatch):
+    monkeypatch.setattr("coview.explorer.arrays.MANY_CELLS", 1)
+    found = topics_of_terms("phi", np.array([[0.5, 0.1, 1e-6]]), np.array([0.5, 0.3, 0.2]))
+    assert found["phi.values"][0].tolist()[1:] == [29308, 0]
 
 
 def test_the_terms_that_stay_weigh_most(news_model, news):

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-from coview import DataWarning, LinkPLSA, Views, load, search
+from coview import PLSA, DataWarning, LinkPLSA, Views, load, search
 from coview.reading.codes import recipes_with_titles
-from coview.reading.embeddings import TOTAL, embedding_views, read_vectors
+from coview.reading.embeddings import N_COUNTS, embedding_views, read_vectors
 from tests.cli.command import failing, working
 
 WORDS = {"sport": "goal coach team", "food": "salt onion garlic"}
@@ -53,7 +53,7 @@ def naive_counts(recipe, vectors):
         nearest = sorted(range(len(distances)), key=distances.__getitem__)[: recipe.n_nearest]
         weights = [np.exp(-(distances[c] - distances[nearest[0]]) / recipe.width) for c in nearest]
         for code, weight in zip(nearest, weights, strict=True):
-            counts[code] += round(TOTAL * weight / sum(weights))
+            counts[code] += round(recipe.n_counts * weight / sum(weights))
     return counts
 
 
@@ -64,13 +64,13 @@ def naive_counts(recipe, vectors):
 @pytest.mark.parametrize("n_nearest", [1, 3])
 def test_counts_are_those_of_a_naive_loop(normalize, n_nearest):
     items = [*vectors_of(), vectors_of(3, seed=1), None]
-    options = {"n_codes": 6, "n_nearest": n_nearest, "normalize": normalize}
+    options = {"n_codes": 6, "n_nearest": n_nearest, "normalize": normalize, "n_counts": 100}
     parts = embedding_views(items, "v", **options)
     recipe, matrix = parts["recipes"]["v"], parts["data"]["v"].toarray()
     for item, row in zip(items[:-1], matrix, strict=False):
         expected = naive_counts(recipe, np.atleast_2d(item))
         assert np.abs(row - expected).max() <= 1  # a weight may be rounded to either side
-        assert abs(row.sum() - TOTAL * len(np.atleast_2d(item))) <= n_nearest * 3
+        assert abs(row.sum() - 100 * len(np.atleast_2d(item))) <= n_nearest * 3
     assert not matrix[-1].any()
     assert parts["present"]["v"].tolist() == [True] * 41 + [False]
 
@@ -189,6 +189,12 @@ def test_new_vectors_go_through_the_recipe(model, views, tmp_path):
     views.save(tmp_path / "views")
     recipe = Views.load(tmp_path / "views").recipes["embedding"]
     assert np.array_equal(recipe.counts(points)[0].toarray(), views["embedding"].toarray())
+
+
+def test_a_model_of_vectors_alone_takes_them_without_a_name():
+    views = Views.from_embeddings(vectors_of(), n_codes=6)
+    alone = PLSA(2, **QUICK).fit(views)
+    assert np.array_equal(alone.transform(vectors_of()), alone.transform(views))
 
 
 def test_vectors_are_queries_and_are_annotated(model):
@@ -354,7 +360,9 @@ def test_an_empty_list_is_a_document_without_a_vector():
     assert read_vectors("  ") is None
 
 
-@pytest.mark.parametrize("option", [{"n_codes": 0}, {"n_codes": 2.5}, {"n_nearest": 0}])
+@pytest.mark.parametrize(
+    "option", [{"n_codes": 0}, {"n_codes": 2.5}, {"n_nearest": 0}, {"n_counts": 0}]
+)
 def test_bad_options_are_refused(option):
     with pytest.raises((ValueError, TypeError), match=next(iter(option))):
         Views.from_embeddings(vectors_of(), **option)
@@ -368,9 +376,9 @@ def test_fewer_vectors_than_codes_are_warned_of():
 
 def test_one_vector_is_one_code():
     views = Views.from_embeddings([[0.5, -1.0]])
-    assert views["embedding"].toarray().tolist() == [[TOTAL]]
+    assert views["embedding"].toarray().tolist() == [[N_COUNTS]]
     same = Views.from_embeddings([[0.5, -1.0]] * 9)
-    assert same["embedding"].toarray().tolist() == [[TOTAL]] * 9
+    assert same["embedding"].toarray().tolist() == [[N_COUNTS]] * 9
 
 
 def test_vectors_of_another_encoder_are_refused(model):
@@ -387,6 +395,7 @@ def test_vectors_of_another_encoder_are_refused(model):
         {"centers": np.full((6, 6), np.nan)},
         {"centers": np.ones(6)},
         {"n_nearest": 7},
+        {"n_counts": 0},
         {"n_nearest": "4"},
         {"width": 0.0},
         {"normalize": "yes"},

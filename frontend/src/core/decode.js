@@ -71,6 +71,15 @@ export function cached(data, key, make) {
 
 const nameOf = (view) => (view === null || view === undefined ? "theta" : `theta.${view}`);
 
+/**
+ * Return which mixtures a search compares: those of a fit are shown as topics learned without the
+ * document see it, but searched as they are.
+ */
+export function searchedName(data, view) {
+  const own = `searched.${view}`;
+  return data.arrays[`${own}.indptr`] ? own : nameOf(view);
+}
+
 /** Tell whether a document has a mixture in a view (null: in any). */
 export function hasMixture(data, view, row) {
   const indptr = data.arrays[`${nameOf(view)}.indptr`];
@@ -78,14 +87,13 @@ export function hasMixture(data, view, row) {
 }
 
 /** Return the mixture of a document: of view number `view` alone, or of all views (null). */
-export function mixture(data, view, row) {
+export function mixture(data, view, row, name = nameOf(view)) {
   const out = new Float32Array(data.meta.n_topics);
-  addMixture(data, view, row, out, 0);
+  addMixture(data, name, row, out, 0);
   return out;
 }
 
-function addMixture(data, view, row, out, at) {
-  const name = nameOf(view);
+function addMixture(data, name, row, out, at) {
   const indptr = data.arrays[`${name}.indptr`];
   if (!indptr) return;
   const topics = data.arrays[`${name}.topics`];
@@ -97,11 +105,11 @@ function addMixture(data, view, row, out, at) {
 }
 
 /** Return all mixtures, row after row: Float32Array(n_docs * n_topics), zeros where there is none. */
-export function mixtures(data, view) {
-  return cached(data, `mixtures ${view}`, () => {
+export function mixtures(data, view, name = nameOf(view)) {
+  return cached(data, `mixtures ${name}`, () => {
     const { n_docs: n, n_topics: k } = data.meta;
     const out = new Float32Array(n * k);
-    for (let row = 0; row < n; row++) addMixture(data, view, row, out, row * k);
+    for (let row = 0; row < n; row++) addMixture(data, name, row, out, row * k);
     return out;
   });
 }

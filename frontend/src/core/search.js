@@ -3,7 +3,7 @@
 // score = (1 - W |q|) t + W q.g: t is the cosine of topics (roots of mixtures and the evidence of
 // terms side by side), q.g the words that query and answer share.
 
-import { cached, countsOf, hasMixture, mixture, mixtures, topics } from "./decode.js";
+import { cached, countsOf, hasMixture, mixture, mixtures, searchedName, topics } from "./decode.js";
 import { foldIn, readText } from "./foldin.js";
 
 const NOTHING = 1e-9; // evidence, in nats a term
@@ -64,7 +64,7 @@ function readRow(data, askView, row) {
   if (!hasMixture(data, askView, row) || !counts.size) {
     return { reason: "This document has nothing to search with in this view." };
   }
-  return { counts, mixture: mixture(data, askView, row) };
+  return { counts, mixture: mixture(data, askView, row, searchedName(data, askView)) };
 }
 
 function seen(data, view, { terms }) {
@@ -156,7 +156,7 @@ function vectorsOf(data, answerView, views) {
   const { n_docs: n, n_topics: k } = data.meta;
   const vectors = new Float32Array(n * 2 * k);
   const lengths = new Float32Array(n);
-  const theta = mixtures(data, answerView);
+  const theta = mixtures(data, answerView, searchedName(data, answerView));
   const evidence = new Float64Array(k);
   for (let row = 0; row < n; row++) {
     const at = row * 2 * k;

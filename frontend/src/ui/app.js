@@ -9,7 +9,7 @@ import { Doc } from "./document.js";
 import { Finding } from "./finding.js";
 import { plural } from "./format.js";
 import { html } from "./html.js";
-import { Centre } from "./scene/modes.js";
+import { Seeing } from "./scene/modes.js";
 import { corpus, state } from "./store.js";
 import { Topic } from "./topic.js";
 
@@ -55,7 +55,7 @@ export const App = () => html`
     <${Header} />
     <main class="columns">
       <${Guard}><${Finding} /></${Guard}>
-      <${Guard}><${Centre} /></${Guard}>
+      <${Guard}><${Seeing} /></${Guard}>
       <${Reading} />
     </main>
     <nav class="phone" aria-label="Columns">

@@ -89,6 +89,12 @@ export async function askPicture(file) {
   }
 }
 
+/** Whether the page lacks what an answer needs: words of documents, or a way to split texts. */
+function needsServer(query) {
+  const { server, meta, views } = corpus.value;
+  return server && (!meta.search.complete || (query.text !== undefined && !views[askView.value].recipe));
+}
+
 /** Answer whenever the question, the views or the filters change. */
 export function followQuestion() {
   effect(() => {
@@ -102,7 +108,7 @@ export function followQuestion() {
       return;
     }
     const query = like !== null && like < corpus.value.n ? { row: like } : { text };
-    if (corpus.value.server) remote(query, answer, latest);
+    if (needsServer(query)) remote(query, answer, latest);
     else {
       const before = performance.now();
       answers.value = { ...local(query, answer), ms: performance.now() - before };

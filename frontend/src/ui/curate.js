@@ -2,11 +2,11 @@
 
 import { useState } from "preact/hooks";
 
-import { collisions, EMPTY, fromJSON, hide, merge, rename, split, toJSON } from "../core/curation.js";
+import { collisions, fromJSON, hide, merge, rename, split, toJSON } from "../core/curation.js";
 import { Note, Select } from "./bits.js";
 import { clip } from "./format.js";
 import { html } from "./html.js";
-import { corpus, curate, curation, history_, nameOf, shownTopic, topics, undo } from "./store.js";
+import { corpus, curate, curation, history_, nameOf, shownTopic, state, topics, undo } from "./store.js";
 
 /** Save a text under a name, without any server. */
 function download(text, name) {
@@ -103,7 +103,7 @@ export function Curate() {
     <header class="head"><h2>Curate</h2>
       <div class="actions">
         <button class="small" disabled=${history_.value.length === 0} onClick=${undo}>Undo</button>
-        <button class="small" disabled=${curation.value === EMPTY} onClick=${() => curate(EMPTY)}>Start again</button>
+        <button class="small" disabled=${state.curation.value === null} onClick=${() => curate(null)}>Start again</button>
       </div></header>
     <${Note}>Give topics names, merge those that are one, hide what is noise. It is shown everywhere at once, kept in the link, and coview reads it back.</${Note}>
     ${row && html`

@@ -133,7 +133,7 @@ function Verdict({ row }) {
   const [value, chance, beyond] = ["value", "chance", "beyond"].map((name) => arrays[`disagreement.${name}`]?.[row]);
   if (!Number.isFinite(beyond)) return null;
   const words = beyond > 0.1 ? "Its views disagree" : beyond > 0 ? "Its views differ a little" : "Its views agree";
-  return html`<p class=${`verdict ${beyond > 0.1 ? "strong" : ""}`}><b>${words}:</b> they are ${score(value)} apart, where chance alone would give ${score(chance)}.</p>`;
+  return html`<p class=${`verdict ${beyond > 0.1 ? "strong" : ""}`}><b>${words}:</b> with the topics of one view, ${percent(Math.max(0, Math.min(1, value)))} of what explains another is lost; chance alone would lose ${percent(Math.max(0, chance))}.</p>`;
 }
 
 /** The whole texts, from the server that the page came from. */

@@ -82,6 +82,8 @@ function Results() {
   `;
 }
 
+const MOST_ROWS = 200;
+
 const COLUMNS = {
   size: (row) => -row.size,
   name: (row) => row.name.toLowerCase(),
@@ -92,6 +94,7 @@ const COLUMNS = {
 function Topics() {
   const [by, setBy] = useState("size");
   const [text, setText] = useState("");
+  const [shown, show] = useState(MOST_ROWS);
   const { views } = corpus.value;
   const wanted = text.trim().toLowerCase();
   const rows = topics.value.filter((row) => !wanted || row.name.toLowerCase().includes(wanted) || String(row.topic + 1) === wanted);
@@ -104,7 +107,7 @@ function Topics() {
     <th scope="col" aria-sort=${by === column ? (column === "size" ? "descending" : "ascending") : "none"}>
       <button class="link" onClick=${() => setBy(column)}>${children}${by === column ? html`<span aria-hidden="true"> ▾</span>` : null}</button></th>`;
   return html`
-    <${Note}>What the documents are about. The small bars say in which view it shows most${agree ? ", agreement how much its views say the same" : ""}.</${Note}>
+    <${Note}>What the documents are about. The small bars say in which view it shows most${agree ? ", agreement is 1 where the views of its documents differ no more than by chance" : ""}.</${Note}>
     ${topics.value.length > 12 && html`<label class="box slim"><span class="sr">Find a topic by name</span><input type="search" placeholder="Find a topic …" value=${text} onInput=${(e) => setText(e.target.value)} /></label>`}
     <table class="topics" onKeyDown=${moveInList}>
       <caption class="sr">Topics: size, name, share of each view, agreement</caption>
@@ -114,7 +117,7 @@ function Topics() {
         ${agree && html`<${Head} column="agreement">Agree</${Head}>`}
       </tr></thead>
       <tbody>
-        ${rows.map((row) => html`
+        ${rows.slice(0, shown).map((row) => html`
           <tr key=${row.topic} class=${row.topic === shownTopic.value ? "chosen" : ""}>
             <th scope="row"><button data-entry class="link topic" aria-current=${row.topic === shownTopic.value ? "true" : undefined} onClick=${() => openTopic(row.topic)}><${Mark} topic=${row.topic} /><bdi>${clip(row.name, 60)}</bdi></button></th>
             <td class="size"><${Bar} share=${row.size / largest} slot=${slots.value.get(row.topic)} text=${percent(row.size)} /></td>
@@ -123,6 +126,7 @@ function Topics() {
           </tr>`)}
       </tbody>
     </table>
+    ${rows.length > shown && html`<button class="small more" onClick=${() => show(rows.length)}>Show all ${count(rows.length)} topics</button>`}
     ${rows.length === 0 && html`<p class="empty">No topic has this name.</p>`}
   `;
 }

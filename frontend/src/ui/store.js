@@ -2,7 +2,7 @@
 
 import { batch, computed, effect, signal } from "@preact/signals";
 
-import { EMPTY, fromJSON, groupOf } from "../core/curation.js";
+import { EMPTY, fromJSON, groupOf, hide } from "../core/curation.js";
 import { assign, families, N_COLORS } from "./colors.js";
 import { decode, encode, FIELDS } from "./hash.js";
 
@@ -19,15 +19,20 @@ export const dark = computed(() =>
   state.theme.value === "auto" ? systemDark.value : state.theme.value === "dark",
 );
 
+/** What the model says already: topics that were hidden before. */
+const first = computed(() =>
+  corpus.value.topics.reduce((found, topic, t) => (topic.hidden ? hide(found, t) : found), EMPTY),
+);
+
 /** Names, merges and hidden topics; what a link says of them is checked like a file. */
 export const curation = computed(() => {
   const said = state.curation.value;
-  if (!said) return EMPTY;
+  if (!said) return first.value;
   const { data } = corpus.value;
   try {
     return fromJSON(data, JSON.stringify({ ...said, coview_curation: 1, model: data.meta.model.fingerprint }));
   } catch {
-    return EMPTY;
+    return first.value;
   }
 });
 
@@ -148,14 +153,14 @@ export const compareWith = (thing) =>
 /** Change the curation; what it was can be brought back. */
 export const curate = (next) =>
   batch(() => {
-    history_.value = [...history_.value.slice(-99), curation.value];
+    history_.value = [...history_.value.slice(-99), state.curation.value];
     state.curation.value = next;
   });
 
 export const undo = () =>
   batch(() => {
+    if (history_.value.length === 0) return;
     const before = history_.value.at(-1);
-    if (!before) return;
     history_.value = history_.value.slice(0, -1);
     state.curation.value = before;
   });

@@ -106,7 +106,7 @@ export function Topic() {
       </div>
     </header>
     <${Facts} row=${row} />
-    <${Note}>The same topic in every view, side by side. Size is its share of all documents; below each view’s name, how much of what sets the topic apart is in that view. Agreement is 1 where its documents’ views differ no more than by chance.</${Note}>
+    <${Note}>The same topic in every view, side by side. Below a view’s name: how much of what sets the topic apart is in that view.</${Note}>
     <${Relevance} />
     <div class="sides">${corpus.value.views.map((_, v) => html`<${Terms} key=${v} view=${v} topic=${topic} />`)}</div>
     <${Labels} members=${row.members} />

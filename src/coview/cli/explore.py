@@ -13,6 +13,8 @@ from coview.cli.options import UsageError
 from coview.cli.output import check_output, note
 from coview.cli.report import documents_with_classes, with_data
 
+LARGE = 40_000_000  # bytes of a page
+
 
 @data_options(*NEW_DOCUMENT_OPTIONS, "id", "label", "labels", "ids", "links", "use")
 def explore(
@@ -68,7 +70,14 @@ def explore(
     elif output is not None:
         fitted.explore(views, output, **shown)
         if not quiet:
-            note(f"Wrote {output} ({output.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
+            _tell(output)
+
+
+def _tell(page: Path) -> None:
+    size = page.stat().st_size
+    note(f"Wrote {page} ({size / 1e6:.1f} MB). Open it in a browser.")
+    if size > LARGE:
+        note("That is much for a browser: --serve sends the same page in parts.")
 
 
 def _read(path: Path, source: DataSource) -> tuple[Any, Any, dict[str, Any]]:

@@ -11,29 +11,43 @@ import scipy.sparse as sp
 
 LEVELS = 65535
 SMALLEST_SHARE = 1e-8  # of a mixture; all shares below it together change no score by 1e-3
+MANY_CELLS = 4_000_000
+FAR_BELOW = 1e-3
 WHOLE = 65535  # the largest count that is stored as a whole number
 
 
-def sparse_mixtures(name: str, mixtures: np.ndarray) -> dict[str, np.ndarray]:
+def sparse_mixtures(
+    name: str, mixtures: np.ndarray, smallest: float = SMALLEST_SHARE, step: int = 1
+) -> dict[str, np.ndarray]:
     """Return mixtures (documents, topics) as rows of topics and shares; NaN is an empty row.
+
+    Shares below `smallest` are left out, but for the largest of a row; of the 65,535 levels of a
+    root only every `step`-th is used, which compresses better.
 
     >>> found = sparse_mixtures("theta", np.array([[0.25, 0.75, 0], [np.nan, np.nan, np.nan]]))
     >>> found["theta.indptr"].tolist(), found["theta.topics"].tolist()
     ([0, 2, 2], [0, 1])
     """
     known = np.nan_to_num(np.asarray(mixtures, np.float64), nan=0.0)
-    rows = sp.csr_array(np.where(known > SMALLEST_SHARE, known, 0.0))
-    values = np.rint(np.sqrt(np.minimum(rows.data, 1.0)) * LEVELS)
+    largest = np.minimum(known.max(axis=1, keepdims=True), smallest)
+    rows = sp.csr_array(np.where(known >= largest, known, 0.0))
+    rows.eliminate_zeros()
+    values = np.rint(np.sqrt(np.minimum(rows.data, 1.0)) * (LEVELS / step)) * step
     return {
         f"{name}.indptr": rows.indptr.astype(np.uint32),
         f"{name}.topics": rows.indices.astype(np.uint16),
-        f"{name}.values": values.astype(np.uint16),
+        f"{name}.values": np.minimum(values, LEVELS).astype(np.uint16),
     }
 
 
-def topics_of_terms(name: str, p_w_z: np.ndarray) -> dict[str, np.ndarray]:
-    """Return p(w|z) (topics, terms) in 16 bits, with the largest value of each topic as scale."""
+def topics_of_terms(name: str, p_w_z: np.ndarray, p_w: np.ndarray) -> dict[str, np.ndarray]:
+    """Return p(w|z) (topics, terms) in 16 bits, with the largest value of each topic as scale.
+
+    In large models what is far below p(w), and so tells of no topic, becomes 0.
+    """
     p_w_z = np.asarray(p_w_z, np.float64)
+    if p_w_z.size > MANY_CELLS:
+        p_w_z = np.where(p_w_z >= FAR_BELOW * p_w, p_w_z, 0.0)
     scale = p_w_z.max(axis=1, initial=0.0).astype(np.float32)
     shares = np.divide(p_w_z, scale[:, None], out=np.zeros_like(p_w_z), where=scale[:, None] > 0)
     values = np.rint(np.sqrt(np.minimum(shares, 1.0)) * LEVELS)

@@ -9,13 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from coview.explorer.arrays import SMALLEST_SHARE
 from coview.retrieval.words import rarity
 
+COARSE = (
+    1e-5,
+    1e-4,
+    3e-4,
+    1e-3,
+    3e-3,
+    1e-2,
+    2e-2,
+    4e-2,
+)  # smallest shares where there is little room
+COARSE_STEP = 32  # of 65,535 levels: a root is off by 2.4e-4 at most
 SNIPPET = 400  # characters of a text where there is room
 
 
@@ -25,6 +37,8 @@ class Budget:
 
     Attributes
     ----------
+    shares : int
+        Shares of topics in the mixtures of all documents, by each view and by all of them.
     counts : int
         Non-zero counts of all views together.
     characters : int
@@ -33,9 +47,35 @@ class Budget:
         Of small pictures of all documents together.
     """
 
-    counts: int = 4_000_000
+    shares: int = 3_400_000
+    counts: int = 3_600_000
     characters: int = 8_000_000
     picture_bytes: int = 10_000_000
+
+
+class Rounding(NamedTuple):
+    """How mixtures are rounded: see `arrays.sparse_mixtures`."""
+
+    smallest: float
+    step: int
+
+
+def fit_mixtures(mixtures: Sequence[np.ndarray], budget: Budget) -> tuple[Rounding, list[str]]:
+    """Return how mixtures (documents, topics) are rounded to have room, and that, in words."""
+    exact = Rounding(SMALLEST_SHARE, 1)
+    sizes = {share: sum(_larger(m, share) for m in mixtures) for share in (exact.smallest, *COARSE)}
+    if sizes[exact.smallest] <= budget.shares:
+        return exact, []
+    # the last one is taken in any case
+    smallest = next((s for s in COARSE if sizes[s] <= budget.shares), COARSE[-1])
+    return Rounding(smallest, COARSE_STEP), [
+        f"Shares of topics below {100 * smallest:g} % are left out, to keep the page small."
+    ]
+
+
+def _larger(mixtures: np.ndarray, share: float) -> int:
+    with np.errstate(invalid="ignore"):  # rows of NaN
+        return int((mixtures >= share).sum())
 
 
 def fit_counts(

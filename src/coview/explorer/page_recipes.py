@@ -26,8 +26,10 @@ def page_recipe(recipe: Any) -> tuple[dict[str, Any] | None, str | None]:
         return None, "the view was made from numbers, not from texts"
     if recipe.kind == "tokens":
         return {"kind": "tokens", "separator": recipe.separator}, None
-    if recipe.kind != "text":
+    if recipe.kind.startswith("image"):
         return None, "a page cannot read pictures; the served explorer can"
+    if recipe.kind != "text":
+        return None, "a page cannot compute what this view is made of"
     try:
         return _text_recipe(recipe), None
     except NoCounterpart as error:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,17 +16,21 @@ import scipy.sparse as sp
 from coview import __version__
 from coview.em.simplex import limits
 from coview.explorer.arrays import rounded, sparse_counts, sparse_mixtures, topics_of_terms
-from coview.explorer.budget import Budget, fit_counts, fit_texts
+from coview.explorer.budget import Budget, fit_counts, fit_mixtures, fit_texts
 from coview.explorer.container import Payload
 from coview.explorer.layout import place_topics
 from coview.explorer.layout_umap import umap_places
 from coview.explorer.page_recipes import idf_of, page_recipe
 from coview.explorer.pictures import small_pictures
 from coview.models import topic_model
+from coview.report.terms import term_shares
 from coview.retrieval.words import WORDS, shared_terms
+from coview.views.checks import DataWarning
 from coview.views.container import Views
 
 VERSION = 1
+SAME_MIXTURE = 1e-4  # when an iteration of a fold-in ends
+SEARCH_IS_ROUGH = "The scores of searches differ a little from those of Python."
 Texts = Mapping[str, Sequence[str | None]]
 
 
@@ -65,6 +70,13 @@ def payload_of(
     """
     inner, budget = topic_model(model), budget or Budget()
     counts = inner.as_counts(views)
+    mixtures = _known_mixtures(report, counts)
+    searched = _searched_mixtures(report, inner, views)
+    shown = [mixtures, *report.view_mixtures.values()]
+    rounding, coarse = fit_mixtures([*shown, *searched.values()], budget)
+    if coarse and searched:  # search takes those that are shown
+        searched, (rounding, coarse) = {}, fit_mixtures(shown, budget)
+        coarse = coarse or [SEARCH_IS_ROUGH]
     kept, left_out = fit_counts(inner, counts, budget)
     snippets, cut = fit_texts(texts or {}, views.n_docs, budget)
     small, no_room = small_pictures(pictures or {}, budget.picture_bytes)
@@ -85,13 +97,18 @@ def payload_of(
             "label_names": report.label_names or [],
             "pictures": small or None,
         },
-        "search": {**_search_meta(inner, counts), "complete": not left_out},
+        "search": {**_search_meta(inner, counts), "complete": not (left_out or coarse)},
         "pairs": [[_number(inner, a), _number(inner, b)] for a, b in report.disagreement.by_pair],
-        "notes": [*left_out, *cut, *no_room, *_differences(inner)],
+        "notes": [*coarse, *left_out, *cut, *no_room, *_differences(inner)],
     }
-    arrays = _arrays(report, inner, views, counts, kept)
+    arrays = sparse_mixtures("theta", mixtures, *rounding)
+    for name, alone in report.view_mixtures.items():
+        arrays |= sparse_mixtures(f"theta.{_number(inner, name)}", alone, *rounding)
+    for name, alone in searched.items():
+        arrays |= sparse_mixtures(f"searched.{_number(inner, name)}", alone, *rounding)
+    arrays |= _arrays(report, inner, views, counts, kept)
     if umap:
-        arrays["umap_xy"] = umap_places(_known_mixtures(report, counts))
+        arrays["umap_xy"] = umap_places(mixtures)
     return Payload(plain(meta), arrays)
 
 
@@ -99,6 +116,23 @@ def _known_mixtures(report: Any, counts: Mapping[str, sp.csr_array]) -> np.ndarr
     """Return the mixtures of all views together, NaN for documents without any count."""
     empty = np.all([np.diff(matrix.indptr) == 0 for matrix in counts.values()], axis=0)
     return np.where(empty[:, None], np.nan, report.mixtures)
+
+
+def _searched_mixtures(report: Any, model: Any, views: Views) -> dict[str, np.ndarray]:
+    """Return the mixtures by each view alone that a search compares, where they are others.
+
+    A report judges the documents of a fit by topics that were learned without them; a search does
+    not.
+    """
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # the report has given them
+        for name, shown in report.view_mixtures.items():
+            alone = model.fold_in(views.select(name)).doc_topic
+            known = ~np.isnan(shown)
+            if not np.allclose(alone[known], shown[known], atol=SAME_MIXTURE):
+                found[name] = np.where(known, alone, np.nan)
+    return found
 
 
 # -- arrays ----------------------------------------------------------------------------------------
@@ -111,12 +145,12 @@ def _arrays(
     counts: Mapping[str, sp.csr_array],
     kept: Mapping[str, sp.csr_array],
 ) -> dict[str, np.ndarray]:
-    arrays = sparse_mixtures("theta", _known_mixtures(report, counts))
+    arrays: dict[str, np.ndarray] = {}
     present = np.zeros((views.n_docs, len(model.view_names_)), np.uint8)
     for v, name in enumerate(model.view_names_):
-        arrays |= topics_of_terms(f"phi.{v}", model.components_[name])
-        totals = model.term_counts_[name].astype(np.float64)
-        arrays[f"term_share.{v}"] = (totals / (totals.sum() or 1.0)).astype(np.float32)
+        p_w = term_shares(model, name)
+        arrays |= topics_of_terms(f"phi.{v}", model.components_[name], p_w)
+        arrays[f"term_share.{v}"] = p_w.astype(np.float32)
         idf = idf_of(model.recipes_.get(name))
         if idf is not None:
             arrays[f"idf.{v}"] = idf.astype(np.float32)
@@ -124,7 +158,6 @@ def _arrays(
             arrays[f"topic_weight.{v}"] = model.view_shares_[:, v].astype(np.float32)
         if name in views.names:
             present[:, v] = views.present[:, views.names.index(name)]
-            arrays |= sparse_mixtures(f"theta.{v}", report.view_mixtures[name])
             arrays |= sparse_counts(f"counts.{v}", kept[name])
             arrays[f"length.{v}"] = rounded(counts[name].sum(axis=1))
     arrays["present"] = present
@@ -169,6 +202,7 @@ def _view_meta(report: Any, model: Any, views: Views, name: str) -> dict[str, An
     found = next((view for view in report.views if view.name == name), None)
     features, source = model.feature_names_[name], model.recipes_.get(name)
     width = model.components_[name].shape[1]
+    names = getattr(source, "titles", None) or features  # visual words and codes have titles
     recipe, reason = page_recipe(source)
     if name in model.scaling_:
         recipe, reason = None, "its values are scaled as the model learned it"
@@ -178,8 +212,8 @@ def _view_meta(report: Any, model: Any, views: Views, name: str) -> dict[str, An
         "name": name,
         "n_terms": width,
         "kind": getattr(found, "kind", None) or _kind(model, name),
-        "terms": [str(t) for t in (range(width) if features is None else features)],
-        "named": features is not None,
+        "terms": [str(t) for t in (range(width) if names is None else names)],
+        "named": names is not None,
         "recipe": recipe,
         "no_recipe": reason,
         "lang": getattr(source, "language", None),
@@ -193,7 +227,9 @@ def _view_meta(report: Any, model: Any, views: Views, name: str) -> dict[str, An
 def _kind(model: Any, name: str) -> str:
     recipe = model.recipes_.get(name)
     if recipe is not None:
-        return {"text": "text", "tokens": "items"}.get(recipe.kind, "pictures")
+        pictures = recipe.kind.startswith("image")
+        known = {"text": "text", "tokens": "items"}
+        return "pictures" if pictures else known.get(recipe.kind, "codes")
     if name in model.scaling_:
         return "numbers"
     return "links" if name == "links" else "items"

@@ -197,7 +197,7 @@ class AgreementDisplay(Display):
         self.ax_.set_ylim(len(shown) - 0.4, -0.6)
         self.ax_.set_xlim(left=0)
         self.ax_.tick_params(axis="y", length=0)
-        self.ax_.set_xlabel("disagreement of views (Jensen–Shannon, bits)", fontsize=8)
+        self.ax_.set_xlabel("lost with the topics of another view, share", fontsize=8)
         above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
         self.ax_.legend(frameon=False, fontsize=7.5, labelcolor=GRAY, **above)
         return self

@@ -1,10 +1,10 @@
 """Embeddings as counts: dense vectors of an encoder become counts of codes.
 
 The codes are centers of k-means on the training vectors. A vector counts for the codes nearest to
-it, for the nearest most: `TOTAL` in all, shared by exp(-d^2 / t), where d is the distance and t the
-mean of what the last of the nearest codes is farther away (in squared distance) than the first. A
-document of several vectors has the sum of their counts. Vectors are made of length 1 first, so that
-distances are those of the cosine; docs/embeddings.md has what each of these choices gives.
+it, for the nearest most: `n_counts` in all, shared by exp(-d^2 / t), where d is the distance, and t
+how much farther (in squared distance) the last of the nearest codes is than the first, on average.
+A document of several vectors has the sum of their counts. Vectors are made of length 1 first, so
+that distances are those of the cosine; docs/embeddings.md has what these choices give.
 
 Each document is encoded on its own, with sums in one order: its counts depend neither on the other
 documents nor on the number of threads.
@@ -16,7 +16,7 @@ import json
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
@@ -31,7 +31,7 @@ from coview.reading.recipes import is_missing
 from coview.views.checks import DataWarning
 from coview.wording import location, plural, printable, quoted
 
-TOTAL = 100  # counts of a vector
+N_COUNTS = 10  # of a vector; more would outweigh the words of a document
 N_NEAREST = 4  # codes of a vector
 FEWEST, MOST = 256, 1024  # codes, if their number is not given
 VECTORS_OF_CODE = 10  # at least so many, between those limits
@@ -45,6 +45,7 @@ def embedding_views(
     *,
     n_codes: int | None = None,
     n_nearest: int = N_NEAREST,
+    n_counts: int = N_COUNTS,
     normalize: bool = True,
     random_state: Any = 0,
 ) -> dict[str, Any]:
@@ -63,6 +64,9 @@ def embedding_views(
         most a quarter of the vectors. Fewer, with a warning, if fewer vectors are different.
     n_nearest : int, default=4
         Codes that a vector counts for.
+    n_counts : int, default=10
+        Counts of a vector. No count weighs more than 1 where views are weighted, so it is also the
+        largest number of words that a vector can outweigh.
     normalize : bool, default=True
         Whether vectors are made of length 1.
     random_state : int, Generator, RandomState or None, default=0
@@ -77,15 +81,17 @@ def embedding_views(
     >>> vectors = [[0.9, -0.1], [1.0, 0.1], [-0.2, 0.8], None]
     >>> parts = embedding_views(vectors, n_codes=2, n_nearest=1)
     >>> parts["data"]["embedding"].sum(axis=1).tolist()
-    [100.0, 100.0, 100.0, 0.0]
+    [10.0, 10.0, 10.0, 0.0]
     """
     if n_codes is not None:
         check_int("n_codes", n_codes, 1)
     check_int("n_nearest", n_nearest, 1)
+    check_int("n_counts", n_counts, 1)
     where = f"View {quoted(name)}"
     items = [checked_vectors(item, where, row) for row, item in enumerate(vector_items(vectors))]
     check_widths(items, where)
     recipe = _learn(items, name, n_codes, n_nearest, bool(normalize), seed_of(random_state))
+    recipe = replace(recipe, n_counts=n_counts)
     matrix, present = recipe.counts(items)
     return {
         "data": {name: matrix},
@@ -310,6 +316,8 @@ class EmbeddingRecipe:
         Difference of squared distances at which a code counts 1/e of another.
     normalize : bool
         Whether vectors are made of length 1.
+    n_counts : int
+        Counts of a vector.
     titles : tuple of str
         What the codes are called, once a model was fitted: see `coview.reading.codes`.
     """
@@ -320,6 +328,7 @@ class EmbeddingRecipe:
     n_nearest: int
     width: float
     normalize: bool = True
+    n_counts: int = N_COUNTS
     titles: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -368,7 +377,7 @@ class EmbeddingRecipe:
         for distance in _distances(points, self.centers).astype(np.float64):
             nearest = np.argsort(distance, kind="stable")[: self.n_nearest]
             weights = np.exp((distance[nearest[0]] - distance[nearest]) / self.width)
-            total[nearest] += np.rint(TOTAL * weights / weights.sum())
+            total[nearest] += np.rint(self.n_counts * weights / weights.sum())
         codes = np.flatnonzero(total)
         return codes, total[codes].astype(np.float32)
 
@@ -377,6 +386,7 @@ class EmbeddingRecipe:
         settings = {
             "source": self.source,
             "n_nearest": self.n_nearest,
+            "n_counts": self.n_counts,
             "width": self.width,
             "normalize": self.normalize,
             **titles_setting(self.titles),
@@ -398,6 +408,7 @@ class EmbeddingRecipe:
         width = check_positive("width", settings["width"])
         if n_nearest > len(centers) or not isinstance(settings["normalize"], bool):
             raise ValueError("The settings of the codes of vectors make no sense.")
+        n_counts = check_int("n_counts", settings["n_counts"], 1)
         titles = read_titles(settings, len(centers))
         source = str(settings["source"])
-        return cls(source, centers, n_nearest, width, settings["normalize"], titles)
+        return cls(source, centers, n_nearest, width, settings["normalize"], n_counts, titles)

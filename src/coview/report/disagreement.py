@@ -22,7 +22,7 @@ is usual: the median of the documents that have the same main topic.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Any
@@ -64,7 +64,7 @@ class Explained:
 
 def explain(folded: Folded) -> Explained:
     """Return how well documents are explained by each view alone."""
-    return _explain(folded.model, folded.counts, folded.alone)
+    return _explain(folded.log_likelihoods, folded.alone)
 
 
 def explain_drawn(folded: Folded, n_resamples: int, rng: np.random.Generator) -> Explained:
@@ -75,20 +75,24 @@ def explain_drawn(folded: Folded, n_resamples: int, rng: np.random.Generator) ->
     for _ in range(n_resamples):
         counts = {name: resample(folded, name, every, rng) for name in names}
         alone = {name: fold_in_counts(folded.model, name, counts[name]) for name in names}
-        runs.append(_explain(folded.model, counts, alone))
+        runs.append(_explain(_likelihood_of(folded.model, counts), alone))
     return Explained(
         {name: _mean([run.sums[name] for run in runs]) for name in names},
         {pair: _mean([run.lost[pair] for run in runs]) for pair in permutations(names, 2)},
     )
 
 
-def _explain(
-    model: Any, counts: Mapping[str, sp.csr_array], alone: Mapping[str, np.ndarray]
-) -> Explained:
-    sums = {name: log_likelihoods(model, name, counts[name], alone[name]) for name in counts}
+Likelihood = Callable[[str, np.ndarray], np.ndarray]  # of a view under mixtures
+
+
+def _likelihood_of(model: Any, counts: Mapping[str, sp.csr_array]) -> Likelihood:
+    return lambda name, mixtures: log_likelihoods(model, name, counts[name], mixtures)
+
+
+def _explain(likelihood: Likelihood, alone: Mapping[str, np.ndarray]) -> Explained:
+    sums = {name: likelihood(name, alone[name]) for name in alone}
     lost = {
-        (a, b): sums[b][:, 0] - log_likelihoods(model, b, counts[b], alone[a])[:, 0]
-        for a, b in permutations(counts, 2)
+        (a, b): sums[b][:, 0] - likelihood(b, alone[a])[:, 0] for a, b in permutations(alone, 2)
     }
     return Explained(sums, lost)
 

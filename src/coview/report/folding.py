@@ -3,7 +3,7 @@
 In models with one mixture for all views `view_doc_topic_` is the same array for every view, and in
 all of them what a view says of a training document depends on the others. So each view is folded in
 by itself, by its counts alone: without the pull of neighbors, which are training documents, the
-document itself among them.
+document itself among them. A document of the fit is folded in under topics without it (`left_out`).
 
 A document resampled from the model has the mixture of all views together and, in each view, as
 many tokens as the document has:
@@ -17,9 +17,10 @@ tokens of equal weight (Kish's effective sample size). Dense measurements are no
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +29,9 @@ from coview.report.terms import term_shares
 from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.views.density import is_dense_real
+
+if TYPE_CHECKING:
+    from coview.report.left_out import LeftOut
 
 BLOCK = 20_000  # documents that are drawn at a time
 SMOOTHING = 0.01  # share of the corpus distribution in every topic, as in `coview.scores`
@@ -51,6 +55,8 @@ class Folded:
         Mixtures by all views together.
     alone : dict of ndarray of shape (documents, topics)
         Mixtures by each view alone, NaN where it is not known.
+    left_out : dict of LeftOut
+        By view, if the documents are those of the fit: topics are then without each document.
     """
 
     model: Any
@@ -59,6 +65,7 @@ class Folded:
     known: np.ndarray
     joint: np.ndarray
     alone: dict[str, np.ndarray]
+    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,6 +74,8 @@ class Folded:
 
     def log_likelihoods(self, name: str, mixtures: np.ndarray) -> np.ndarray:
         """Return what `log_likelihoods` has of the documents in one view under these mixtures."""
+        if name in self.left_out:
+            return self.left_out[name].log_likelihoods(mixtures)
         return log_likelihoods(self.model, name, self.counts[name], mixtures)
 
     def is_dense(self, name: str) -> bool:
@@ -74,19 +83,33 @@ class Folded:
         return name in self.model.scaling_ or is_dense_real(self.counts[name])
 
 
-def fold_views(model: Any, views: Views) -> Folded:
-    """Fold documents in, by all views together and by each view alone."""
+def fold_views(model: Any, views: Views, *, of_fit: bool = False) -> Folded:
+    """Fold documents in, by all views together and by each view alone.
+
+    Documents of the fit (`of_fit`) are folded in by each view as if they had not been in it.
+    """
+    from coview.report.left_out import LeftOut
+
     plain = without_neighbors(model)
     counts = plain.as_counts(views)
     known = np.stack([np.diff(m.indptr) > 0 for m in counts.values()], axis=1)
     joint = plain.fold_in(views).doc_topic
+    left_out = {n: LeftOut.of(plain, n, m) for n, m in counts.items()} if of_fit else {}
     alone = {}
+    for v, name in enumerate(views.names):
+        if of_fit:
+            found = left_out[name].mixtures()
+        else:
+            found = joint if views.n_views == 1 else _fold_quietly(plain, views.select(name))
+        alone[name] = np.where(known[:, v, None], found, np.nan)
+    return Folded(plain, views, counts, known, joint, alone, left_out)
+
+
+def _fold_quietly(model: Any, views: Views) -> np.ndarray:
+    """Return mixtures, without the warnings that all views together have given already."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # given once, for all views
-        for v, name in enumerate(views.names):
-            found = joint if views.n_views == 1 else plain.fold_in(views.select(name)).doc_topic
-            alone[name] = np.where(known[:, v, None], found, np.nan)
-    return Folded(plain, views, counts, known, joint, alone)
+        warnings.simplefilter("ignore", DataWarning)
+        return model.fold_in(views).doc_topic
 
 
 def without_neighbors(model: Any) -> Any:
@@ -137,9 +160,7 @@ def resample(folded: Folded, name: str, rows: np.ndarray, rng: np.random.Generat
 
 def fold_in_counts(model: Any, name: str, counts: sp.csr_array) -> np.ndarray:
     """Return mixtures of counts in one view, which have the columns of the model."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        return model.fold_in(Views({name: counts})).doc_topic
+    return _fold_quietly(model, Views({name: counts}))
 
 
 def token_lengths(counts: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:

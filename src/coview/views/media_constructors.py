@@ -103,7 +103,7 @@ class MediaConstructors:
             As in the constructor.
         **options
             Options of `coview.reading.embeddings.embedding_views`: `n_codes`, `n_nearest`,
-            `normalize`, `random_state`.
+            `n_counts`, `normalize`, `random_state`.
 
         Returns
         -------

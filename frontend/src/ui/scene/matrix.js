@@ -94,7 +94,7 @@ function drawNames(context, order, { left, top, side, ink }) {
     if (i % every) return;
     const text = `${topic + 1} ${clip(nameOf(topic), 26)}`;
     context.textAlign = "right";
-    context.fillText(clip(text, Math.floor(left / (size * 0.56))), left - 6, top + (i + 0.5) * side);
+    context.fillText(clip(text, Math.floor(left / (size * 0.56))), left - 6, top + (i + 0.5) * side, left - 8);
     context.save();
     context.translate(left + (i + 0.5) * side, top - 6);
     context.rotate(-Math.PI / 3);

@@ -189,13 +189,13 @@ const ZoomButtons = () => html`
   </div>
 `;
 
-export function Centre() {
+export function Seeing() {
   const several = corpus.value.views.length > 1;
   const modes = [["map", "Map"], ...(several ? [["twin", "Twin"], ["arrows", "Arrows"], ["matrix", "Matrix"]] : [])];
   const mode = modes.some(([key]) => key === state.mode.value) ? state.mode.value : "map";
   const Mode = MODES[mode];
   return html`
-    <section class="centre" aria-label="Overview">
+    <section class="see" aria-label="Overview">
       <div class="toolbar">
         <${Choice} label="How to look" class="modes" value=${mode} options=${modes} onChange=${(key) => (state.mode.value = key)} />
         ${(mode === "arrows" || mode === "matrix") && html`<${PairChoice} />`}
