@@ -2,9 +2,10 @@
 
     python -m experiments.embeddings.measure CACHE [--seeds 3] [--choices] > tables.md
 
-CACHE has the vectors that `experiments.embeddings.encode` wrote. Clusters: the training documents,
-as many topics as classes, NMI and accuracy against the classes. Search: the test documents are
-searched with each of them (both with all views of the row), mean average precision by classes.
+CACHE has the vectors that `experiments.embeddings.encode` wrote. Models are fitted to all of these
+documents, without labels. Clusters: as many topics as classes, NMI and accuracy against the
+classes. Search: the test documents are folded in with all views of the row and searched with each
+of them, mean average precision by classes.
 --choices compares ways to make codes instead: how many, how soft, normalized or not.
 docs/embeddings.md has the tables.
 """
@@ -28,6 +29,7 @@ from experiments.embeddings.encode import read_texts
 
 Data = tuple[list[str], np.ndarray, np.ndarray, np.ndarray]
 SEARCH_TOPICS = 50
+CODED = ("codes", "one_code")
 CHOICES: dict[str, dict[str, Any]] = {
     "default": {},
     "vectors as they are": {"normalize": False},
@@ -43,7 +45,7 @@ def load(cache: Path, name: str) -> Data:
     kept = np.load(cache / f"{name}.npz")
     texts, labels, _ = read_texts(name)
     rows = kept["rows"]
-    return [texts[row] for row in rows], kept["vectors"], labels[rows], kept["is_test"]
+    return [texts[row] for row in rows], kept["vectors"], labels[rows], kept["is_test"] > 0
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
@@ -52,9 +54,10 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def make_views(texts: list[str], vectors: np.ndarray, **options: Any) -> Views:
-    """Return words, codes, and the vectors as measurements, of the same documents."""
+    """Return words, codes, one code a document, and the vectors as measurements."""
     words = Views.from_texts({"words": texts}, languages="en")
     views = Views.from_embeddings(vectors, views=words, name="codes", **options)
+    views = Views.from_embeddings(vectors, views=views, name="one_code", n_nearest=1)
     return Views(
         {**views.matrices, "vectors": unit(vectors)},
         present={n: views.present[:, i] for i, n in enumerate(views.names)},
@@ -87,6 +90,7 @@ ARMS: dict[str, Callable[[Views, int, int], Any]] = {
     "codes": link("codes"),
     "words + codes": link("words", "codes"),
     "words + codes, auto": fit_auto,
+    "words + one_code": link("words", "one_code"),
     "words + vectors as measurements": link("words", "vectors"),
 }
 
@@ -110,11 +114,9 @@ def against(labels: np.ndarray, found: np.ndarray) -> list[float]:
 
 def clusters(name: str, data: Data, seeds: int) -> None:
     """Print the rows of a data set in the table of clusters."""
-    texts, vectors, labels, is_test = data
-    train = np.flatnonzero(~is_test)
-    views = make_views([texts[i] for i in train], vectors[train])
-    labels, k = labels[train], len(np.unique(labels))
-    runs = [against(labels, kmeans(vectors[train], k, seed)) for seed in range(seeds)]
+    texts, vectors, labels, _ = data
+    views, k = make_views(texts, vectors), len(np.unique(labels))
+    runs = [against(labels, kmeans(vectors, k, seed)) for seed in range(seeds)]
     row(name, "embeddings + k-means", runs, "|")
     for what, fit in ARMS.items():
         runs = [against(labels, timed(fit, views, k, s)[0].labels_) for s in range(seeds)]
@@ -127,16 +129,16 @@ def searched(name: str, data: Data, seeds: int) -> None:
     from coview import SearchIndex
 
     texts, vectors, labels, is_test = data
-    train, test = np.flatnonzero(~is_test), np.flatnonzero(is_test)
-    views = make_views([texts[i] for i in train], vectors[train])
+    test = np.flatnonzero(is_test)
+    views = make_views(texts, vectors)
     cosine = unit(vectors[test]) @ unit(vectors[test]).T
     row(name, "cosine of embeddings", [[_precision(cosine, labels[test])]], "|")
-    for what in ("words", "codes", "words + codes"):
+    for what in ("words", "codes", "words + codes", "words + one_code"):
         runs = []
         for seed in range(seeds):
             model = timed(ARMS[what], views, SEARCH_TOPICS, seed)[0]
-            raw = {"words": [texts[i] for i in test], "codes": vectors[test]}
-            new = timed(model.read, {n: v for n, v in raw.items() if n in what})[0]
+            raw = {"words": [texts[i] for i in test], **dict.fromkeys(CODED, vectors[test])}
+            new = timed(model.read, {n: v for n, v in raw.items() if n in model.view_names_})[0]
             known = np.flatnonzero(~timed(model.fold_in, new)[0].empty)
             index = timed(lambda m=model, n=new: SearchIndex(m, views=n, n_jobs=1))[0]
             positions, values = timed(index.query_many, new[known], len(test))[0]
@@ -161,11 +163,10 @@ def _precision(scores: np.ndarray, labels: np.ndarray) -> float:
 
 def choices(name: str, data: Data, seeds: int) -> None:
     """Print the rows of a data set in the table of ways to make codes."""
-    texts, vectors, labels, is_test = data
-    train = np.flatnonzero(~is_test)
-    labels, k = labels[train], len(np.unique(labels))
+    texts, vectors, labels, _ = data
+    k = len(np.unique(labels))
     for what, options in CHOICES.items():
-        views = make_views([texts[i] for i in train], vectors[train], **options)
+        views = make_views(texts, vectors, **options)
         runs = [
             [
                 nmi_mean(labels, timed(ARMS[arm], views, k, seed)[0].labels_)
