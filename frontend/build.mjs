@@ -1,6 +1,6 @@
 // Bundles the page's code: the same bytes on every machine, so that a test can compare them.
 // `node build.mjs` writes into the Python package, `node build.mjs FOLDER` elsewhere.
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -20,7 +20,7 @@ await build({
   target: ["chrome100", "firefox113", "safari16.4"], // the first with DecompressionStream
   charset: "utf8",
   legalComments: "none",
-  banner: { js: "/* coview explorer; with preact, @preact/signals (MIT), htm (Apache-2.0) */" },
+  banner: { js: "/* coview explorer; with preact, @preact/signals (MIT), htm (Apache-2.0): licenses.txt */" },
 });
 await build({
   absWorkingDir: here,
@@ -30,3 +30,10 @@ await build({
   target: ["chrome100", "firefox113", "safari16.4"],
   charset: "utf8",
 });
+
+// what is bundled keeps its licenses
+const bundled = ["preact", "@preact/signals", "@preact/signals-core", "htm"];
+const licenses = await Promise.all(
+  bundled.map(async (name) => `${name}\n\n${(await readFile(join(here, "node_modules", name, "LICENSE"), "utf8")).trim()}\n`),
+);
+await writeFile(join(target, "licenses.txt"), licenses.join("\n\n"));
