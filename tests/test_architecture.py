@@ -85,7 +85,7 @@ ALLOWED = {
         *("runners", "term_names", "views", "wording"),
     },
     "annotation": {
-        *("extras", "models", "params", "retrieval", "term_names", "views", "wording"),
+        *("extras", "models", "params", "retrieval", "runners", "term_names", "views", "wording"),
     },
     "guidance": {"models", "params", "report", "views", "wording"},
     "retrieval": {
@@ -120,7 +120,7 @@ ALLOWED = {
     },
     "serving": {
         *("__version__", "em.scaling", "escaping", "extras", "models", "params", "report"),
-        *("reading.image_files", "retrieval", "views", "wording"),
+        *("reading.image_files", "retrieval", "runners", "views", "wording"),
     },
     "demo": {"datasets", "escaping", "metrics", "models", "report", "views"},
     "cli": EVERYTHING,

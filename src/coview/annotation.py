@@ -25,13 +25,13 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from coview.extras import need_pandas
 from coview.models import topic_model
 from coview.params import check_int, check_real
 from coview.retrieval.gallery import check_view, training_mixture
 from coview.retrieval.query import Doc, as_mixtures, is_one_document, query_views, read_one
+from coview.runners.native import one_native_thread
 from coview.term_names import shown_term
 from coview.views.checks import DataWarning
 from coview.views.container import Views
@@ -218,7 +218,7 @@ def _terms_given(
     step = max(1, BLOCK_CELLS // topics.shape[1])
     for start in range(0, len(mixtures), step):
         part = slice(start, start + step)
-        with threadpool_limits(1, "blas"):
+        with one_native_thread("blas"):
             p_w_d = mixtures[part].astype(np.float64) @ topics
         t = trusts[part, None]
         yield from (t * p_w_d + (1 - t) * p_w).astype(np.float32)

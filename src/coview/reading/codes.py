@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
+
+from coview.runners.native import one_native_thread
 
 CODED = {"embedding": "code", "image_words": "word"}  # kinds of recipes, and what a code is called
 NO_NAMES = ("image_color",)  # kinds of recipes whose terms do not describe anything else
@@ -31,7 +32,7 @@ def kmeans_centers(points: np.ndarray, n_centers: int, seed: int) -> np.ndarray:
     kmeans = MiniBatchKMeans(
         n_centers, n_init=1, batch_size=4096, compute_labels=False, random_state=seed
     )
-    with threadpool_limits(1):  # the number of threads must not change a bit of the result
+    with one_native_thread():  # the number of threads must not change a bit of the result
         return kmeans.fit(points).cluster_centers_
 
 

@@ -22,12 +22,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
 
 from coview.params import check_int, check_positive, seed_of
 from coview.reading.codes import kmeans_centers, read_titles, titles_setting
 from coview.reading.plain_files import load_array, read_file
 from coview.reading.recipes import is_missing
+from coview.runners.native import one_native_thread
 from coview.views.checks import DataWarning
 from coview.wording import location, plural, printable, quoted
 
@@ -290,7 +290,7 @@ def _width(points: np.ndarray, centers: np.ndarray, n_nearest: int) -> float:
     if n_nearest == 1:
         return 1.0
     drawn = points[np.unique(np.linspace(0, len(points) - 1, 2000).astype(np.int64))]
-    with threadpool_limits(1, "blas"):
+    with one_native_thread("blas"):
         distances = np.sort(_distances(drawn, centers), axis=1)[:, [0, n_nearest - 1]]
     mean = float(np.mean(distances[:, 1] - distances[:, 0]))
     return mean if mean > 0 else 1.0
@@ -348,7 +348,7 @@ class EmbeddingRecipe:
         where = f"In {quoted(self.source)}"
         rows = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
         ends, present = [0], []
-        with threadpool_limits(1, "blas"):
+        with one_native_thread("blas"):
             for number, item in enumerate(vector_items(items)):
                 vectors = checked_vectors(item, where, number)
                 present.append(vectors is not None)

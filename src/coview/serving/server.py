@@ -14,9 +14,9 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
-from threadpoolctl import threadpool_limits
 
 from coview.escaping import one_line
+from coview.runners.native import one_native_thread
 from coview.serving.app import ServiceState, make_app
 from coview.serving.engine import ServedModel
 from coview.serving.protocol import BoundedProtocol
@@ -54,7 +54,7 @@ def serve(
     server = make_server(state)
     threading.Thread(target=_prepare, args=(state, server, tell), daemon=True).start()
     try:
-        with threadpool_limits(1):  # one thread for each request
+        with one_native_thread():  # one thread for each request
             server.run(sockets=[listener])
     finally:
         state.pool.close()
