@@ -45,7 +45,7 @@ SETS: dict[str, tuple[Callable[[], Views], int]] = {
     "python_api: docstrings, code": (load_python_api, 50),
     "reuters1200: five languages": (lambda: load_dataset("reuters1200"), 20),
     "20newsgroups: two halves of the words": (news_halves, 40),
-    "digits: pixels, shapes": (load_digits_views, 20),
+    "digits: five kinds of features": (load_digits_views, 20),
     "cora: words, links": (lambda: load_dataset("cora"), 20),
     "wikipedia: text, image": (lambda: load_dataset("wikipedia"), 20),
 }

@@ -35,6 +35,8 @@ _HOMES = {
     "Doc": "retrieval.query",
     "to_mudata": "reading.mudata",
     "edge_graph": "graphs.adjacency",
+    "report": "report",
+    "summarize": "report",
     "top_terms": "report",
     "suggest_labels": "guidance",
     "view_reliability": "ensemble.reliability",
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from . import compare as compare
     from . import datasets as datasets
     from . import metrics as metrics
+    from . import report as report
     from .automatic.choice import auto as auto
     from .classifier import TopicClassifier as TopicClassifier
     from .em.checkpoint import Checkpoint as Checkpoint
@@ -72,6 +75,7 @@ if TYPE_CHECKING:
     from .models.plsa import PLSA as PLSA
     from .models.voted_plsa import VotedPLSA as VotedPLSA
     from .reading.mudata import to_mudata as to_mudata
+    from .report import summarize as summarize
     from .report import top_terms as top_terms
     from .retrieval.index import SearchIndex as SearchIndex
     from .retrieval.one_call import search as search

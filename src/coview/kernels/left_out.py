@@ -12,7 +12,15 @@ the mixtures of the fit, by_term (terms, topics) its topics, mass (topics,) is N
 import numpy as np
 from numba import njit
 
-_OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
+# of what a topic has of a term; less is what EM had not yet added up, and says nothing
+ROUNDING = 1e-3
+
+_OPTIONS = {
+    "nogil": True,
+    "cache": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract"},
+}
 
 
 @njit(**_OPTIONS)
@@ -41,12 +49,13 @@ def _leave_out(terms, counts, mixture, by_term, mass, rows):
         for k in range(n_topics):
             c = counts[j] * mixture[k] * by_term[terms[j], k] / p if p > 0.0 else 0.0
             own[k] += c
-            rows[j, k] = max(mass[k] * by_term[terms[j], k] - c, 0.0)
+            whole = mass[k] * by_term[terms[j], k]
+            rows[j, k] = whole - c if whole - c > ROUNDING * whole else 0.0
     for k in range(n_topics):
         left = mass[k] - own[k]
         for j in range(terms.shape[0]):
             # a topic of this document alone is not known without it
-            rows[j, k] = rows[j, k] / left if left > 1e-6 * mass[k] else 0.0
+            rows[j, k] = rows[j, k] / left if left > ROUNDING * mass[k] else 0.0
 
 
 @njit(**_OPTIONS)

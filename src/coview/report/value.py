@@ -177,7 +177,8 @@ class Report:
     mixtures : ndarray of shape (documents, topics)
         p(z|d) of all views together; of the fit, if these are its documents.
     view_mixtures : dict of ndarray of shape (documents, topics)
-        Each view folded in alone; rows of NaN where a document lacks it.
+        Each view folded in alone, documents of the fit under topics without them; rows of NaN where
+        a document lacks it.
     disagreement : Disagreement
     fit : ndarray of shape (documents,)
         How well topics explain a document: its log-likelihood per token, minus that of documents
