@@ -96,7 +96,7 @@ def copied(payload, model, views, times):
         if part == "indptr":
             sizes = np.tile(np.diff(values.astype(np.int64)), times)
             arrays[name] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint32)
-        elif root.startswith("theta") or len(values) == views.n_docs:
+        elif root.startswith(("theta", "searched")) or len(values) == views.n_docs:
             arrays[name] = np.concatenate([values] * times)
         else:
             arrays[name] = values
