@@ -75,6 +75,12 @@ def test_a_search_compares_documents_as_they_are_folded_in(news_model, news, new
     np.testing.assert_allclose(dense_mixtures(news_payload, "searched.1"), alone, atol=4e-5)
     others = explorer_payload(news_model, news[:50])
     assert "searched.1.indptr" not in others.arrays
+    shown = sum(
+        news_payload.arrays[f"{name}.indptr"][-1] for name in ("theta", "theta.0", "theta.1")
+    )
+    rough = explorer_payload(news_model, news, budget=Budget(shares=int(shown) + 1))
+    assert "searched.1.indptr" not in rough.arrays
+    assert rough.meta["notes"] == ["The scores of searches differ a little from those of Python."]
 
 
 def test_small_probabilities_keep_their_digits():

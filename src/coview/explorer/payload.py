@@ -71,12 +71,11 @@ def payload_of(
     inner, budget = topic_model(model), budget or Budget()
     counts = inner.as_counts(views)
     mixtures = _known_mixtures(report, counts)
-    searched = _searched_mixtures(report, inner, views)
     shown = [mixtures, *report.view_mixtures.values()]
-    rounding, coarse = fit_mixtures([*shown, *searched.values()], budget)
-    if coarse and searched:  # search takes those that are shown
-        searched, (rounding, coarse) = {}, fit_mixtures(shown, budget)
-        coarse = coarse or [SEARCH_IS_ROUGH]
+    rounding, coarse = fit_mixtures(shown, budget)
+    searched = {} if coarse else _searched_mixtures(report, inner, views)
+    if fit_mixtures([*shown, *searched.values()], budget)[1] and searched:
+        searched, coarse = {}, [SEARCH_IS_ROUGH]  # search takes those that are shown
     kept, left_out = fit_counts(inner, counts, budget)
     snippets, cut = fit_texts(texts or {}, views.n_docs, budget)
     small, no_room = small_pictures(pictures or {}, budget.picture_bytes)
