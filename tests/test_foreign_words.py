@@ -10,9 +10,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import coview
 import coview.baselines
+import coview.io
+import coview.report
 from coview import LTM, PLSA, LinkPLSA, TopicClassifier, Views
 from coview.models import MODEL_NAMES, model_class
 from coview.params import check_int, check_real, shown
@@ -119,6 +122,44 @@ def interrupt(state):
 def test_a_start_that_is_none_is_named(init):
     with pytest.raises(ValueError, match=r"^init"):
         PLSA(2, init=init).fit(X)
+
+
+NO_MODELS = [(), None, 3, "x", LinkPLSA, object()]
+
+
+@pytest.mark.parametrize("model", NO_MODELS, ids=repr)
+def test_what_is_no_fitted_model_is_named(model, tmp_path):
+    """Everything that takes a model; an estimator that is not fitted has scikit-learn's error."""
+    views = Views(TWO)
+    for use in (
+        lambda one: coview.SearchIndex(one),
+        lambda one: coview.search(one, {"a": X[:1]}, in_view="b"),
+        lambda one: coview.top_terms(one),
+        lambda one: coview.suggest_labels(one, views, 1),
+        lambda one: coview.report.summarize_topics(one),
+        lambda one: coview.io.save(one, tmp_path / "m.coview"),
+    ):
+        with pytest.raises(TypeError, match=r"^model must be a fitted model"):
+            use(model)
+        with pytest.raises(NotFittedError):
+            use(LinkPLSA(2))
+
+
+@pytest.mark.parametrize("argument", ["ids", "features", "label_names"])
+@pytest.mark.parametrize("names", [0, 1.5, True, len, {"a", "b"}, np.array(2)], ids=repr)
+def test_what_is_no_sequence_of_names_is_named(argument, names):
+    # the order of a set is nobody's: names would go to other classes
+    with pytest.raises(
+        TypeError, match=f"sequence of names for {argument}.*found {type(names).__name__}"
+    ):
+        Views(np.ones((2, 2)), **{"labels": [0, 1], argument: names})
+
+
+def test_no_names_of_classes_at_all():
+    with pytest.raises(TypeError, match="sequence of names for label_names"):
+        Views(np.ones((2, 2)), labels=[0, 1], label_names={"cat": 0, "dog": 1})
+    with pytest.raises(ValueError, match="no class is named in label_names"):
+        Views(np.ones((2, 2)), labels=[0, 1], label_names=[])
 
 
 # -- frames ----------------------------------------------------------------------------------------

@@ -367,3 +367,16 @@ def test_a_write_that_fails_leaves_the_old_file(model, stored, monkeypatch):  # 
         to_mudata(model, stored, stored)
     assert stored.read_bytes() == before
     assert os.listdir(stored.parent) == ["cells.h5mu"]
+
+
+def test_a_damaged_sparse_matrix_in_a_file_is_named(tmp_path):
+    """scipy's own functions answer by "vector::_M_default_append", or end the interpreter."""
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "cells.h5mu"
+    with reader._quiet():
+        mudata.MuData({"rna": anndata.AnnData(sp.csr_matrix(np.eye(6)))}).write(path)
+    with h5py.File(path, "r+") as file:
+        ends = file["mod/rna/X/indptr"]
+        ends[3] = 0
+    with pytest.raises(ValueError, match=r"cells\.h5mu: View 'rna' is a damaged sparse matrix"):
+        Views.from_mudata(path)

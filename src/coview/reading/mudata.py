@@ -199,7 +199,7 @@ def _counts_of(part: Any, name: str, layer: str | None) -> Any:
     advice = f"Choose raw counts: {choice}; it has {_listed(layers)}."
     if matrix is None:
         raise ValueError(f"{where} is empty. {advice}")
-    if 0 not in matrix.shape and matrix.min() < 0:
+    if _has_negative(_values(matrix)):
         raise ValueError(f"{where} has negative values, so it was scaled. {advice}")
     if not _is_counts(matrix):
         _warn(
@@ -228,7 +228,12 @@ def _is_counts(matrix: Any) -> bool:
     )
 
 
+def _has_negative(values: np.ndarray) -> bool:
+    return values.dtype.kind in "if" and bool((values < 0).any())
+
+
 def _values(matrix: Any) -> np.ndarray:
+    """Return the stored values; where they are is not checked yet, so nothing may use it."""
     return np.asarray(matrix.data if sp.issparse(matrix) else matrix)
 
 
