@@ -80,7 +80,9 @@ class _Progress:
         if time.monotonic() - self._last > 60 or done == self._total:
             self._last = time.monotonic()
             minutes = (self._last - self._began) / 60
-            print(f"{done:,} of {self._total:,} in {minutes:.0f} min {dict(self._counts)}")
+            print(
+                f"{done:,} of {self._total:,} in {minutes:.0f} min {dict(self._counts)}", flush=True
+            )
 
 
 def _run_one(name: str, seed: int) -> int:

@@ -1,12 +1,15 @@
 """A part of the campaign, from a seed of its own: about two minutes with two cores."""
 
+import subprocess
+import sys
+
 import pytest
 
 from tests.campaigns.cases import GOOD, VERDICTS, Outcome
 from tests.campaigns.generators import GENERATORS
 from tests.campaigns.generators.lethal import LETHAL
 from tests.campaigns.report import page
-from tests.campaigns.runner import append_to_log, read_log, run_all, whole_campaign
+from tests.campaigns.runner import Worker, append_to_log, read_log, run_all, whole_campaign
 
 SEED = 20_240
 SHARE = 0.02
@@ -63,6 +66,17 @@ def test_every_end_is_told_from_the_others_and_the_campaign_goes_on():
     }
     assert {o.what for o in found} == {"an input"}
     assert next(o.detail for o in found if o.verdict == "death") == "SIGSEGV"
+
+
+def test_two_lines_at_once_are_two_answers():
+    """A loaded machine delivers both before they are looked for; that was taken for a hang."""
+    code = """import os; os.write(1, b'"an input"\\n{"generator": "fine"}\\n')"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    process.wait()
+    worker = Worker(seed=0)
+    lines = [worker._answer(process, 0.0) for _ in range(3)]
+    process.stdout.close()
+    assert lines == [b'"an input"\n', b'{"generator": "fine"}\n', b""]
 
 
 def test_the_page_counts_every_verdict_and_names_what_went_wrong():

@@ -479,3 +479,34 @@ def test_views_from_a_table_can_be_used_by_the_container(tmp_path):
     assert part.recipes["de"].counts(["Katze"])[0].nnz == 1
     with pytest.warns(DataWarning, match="No list of stop words"):
         Views.from_table(tmp_path / "t.csv", text="en", languages="tlh")
+
+
+def test_a_compressed_text_that_is_damaged_twice_is_named(tmp_path):
+    """The line that is no text is looked for in a second reading, which meets the other damage."""
+    path = tmp_path / "a.csv.gz"
+    lines = b"text\n" + b"".join(b"%d words and more\n" % i for i in range(5000))
+    whole = gzip.compress(lines + b"\xff\xfe broken\n" * 3000)
+    for cut in range(2, len(whole), max(1, len(whole) // 60)):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(ValueError, match=r"a\.csv\.gz"):
+            list(open_table(path).rows(["text"]))
+
+
+def test_an_error_of_pyarrow_of_any_type_names_the_file(tmp_path, monkeypatch):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pa = pytest.importorskip("pyarrow")
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"text": ["a b c"]}), path)
+    for kind, expected in (
+        (pa.lib.ArrowCapacityError, ValueError),
+        (OverflowError, ValueError),
+        (pa.lib.ArrowMemoryError, MemoryError),
+    ):
+
+        def fail(*arguments, kind=kind, **options):
+            raise kind("of its own")
+
+        monkeypatch.setattr(parquet, "ParquetFile", fail)
+        with pytest.raises(expected, match=r"a\.parquet cannot be read.*of its own") as caught:
+            open_table(path).columns()
+        assert type(caught.value) is expected

@@ -156,7 +156,8 @@ def _answers(child: Any, path: Path, seconds: float, errors: BinaryIO) -> Iterat
             message, category = values
             warnings.warn(message, category, stacklevel=5)
         elif kind == "error":
-            raise _named_error(*values, path)
+            name, text = values
+            raise _named_error(name, text, path)
         else:
             return
 
