@@ -1,5 +1,6 @@
 """Errors speak of what the user gave: no words of other libraries, and options in commands."""
 
+import datetime
 import decimal
 import fractions
 import inspect
@@ -200,6 +201,29 @@ def test_whole_numbers_beside_floats_are_checked(columns):
     frame = pd.DataFrame({columns[0]: [0.5, 1.0], columns[1]: [2**53 + 1, 0]})
     with pytest.raises(ValueError, match=r"Column '[1b]' of view 'X' holds integers of 2\*\*53"):
         Views(frame)
+
+
+TIMES = {
+    "date": [datetime.date(2020, 1, 1)] * 2,
+    "datetime": [datetime.datetime(2020, 1, 1)] * 2,
+    "time": [datetime.time(1)] * 2,
+    "duration": [datetime.timedelta(1)] * 2,
+}
+
+
+@pytest.mark.parametrize("beside", [[0.5, 1.5], [1, 2]], ids=["floats", "integers"])
+@pytest.mark.parametrize("times", TIMES.values(), ids=TIMES)
+def test_dates_and_times_are_no_counts(times, beside):
+    """polars makes numbers of them where they stand beside numbers: days or microseconds."""
+    data = {"a": beside, "when": times}
+    for make in (pl.DataFrame, pd.DataFrame):
+        with pytest.raises((ValueError, TypeError), match=r"when|not 'datetime"):
+            Views(make(data))
+    with pytest.raises(ValueError, match=r"Column 'when' of view 'X' must hold numbers.*\(D|\(T"):
+        Views(pl.DataFrame(data))
+    for make in (pl.DataFrame, pd.DataFrame, pa.table):
+        with pytest.raises((ValueError, TypeError), match=r"when|not 'datetime|numbers"):
+            Views.from_dataframe(make(data), counts={"n": ["a", "when"]})
 
 
 @pytest.mark.parametrize("value", [10**400, -(10**400), 10**5000], ids=["+", "-", "long"])

@@ -22,6 +22,7 @@ from coview.loaded import (
 )
 from coview.wording import plural, quoted
 
+OPTIONAL_TERMS = ("roughness", "log_prior", "seed_term", "ensemble_term")
 Check = Callable[[Any, str], Any]
 # without these no new document can be folded in
 REQUIRED = (
@@ -117,6 +118,7 @@ class _Sizes:
             "random_state_used_": _number(int, low=0),
             "n_iter_": _number(int, low=0),
             "objective_": lambda value, what: float(value),
+            "trace_": self._trace,
         }
 
     def _by_view(self, check_of: Callable[[int], Check]) -> Check:
@@ -148,6 +150,21 @@ class _Sizes:
             check_array(unit, what, (width,), low=0)
 
         return check
+
+    def _trace(self, trace: Any, what: str) -> None:
+        """Check the history of the objective; the last state of a stopped fit is not in it."""
+        n = len(check_array(trace.objective, what, (None,), may_be=not_nan))
+        check_array(trace.log_likelihood, what, (n, len(self.names)), may_be=not_nan)
+        check_array(trace.n_floored, what, (n,), "i", low=0)
+        for name in ("penalty", "carried_penalty", *OPTIONAL_TERMS):
+            term = getattr(trace, name, None)  # files of earlier versions have fewer
+            if term is not None or name == "penalty":
+                check_array(term, f"{what}.{name}", (n,), may_be=not_nan)
+        check_value(trace.start_objective, what, float)
+        check_array(trace.restarts, what, (None,), may_be=not_nan)
+        for name, objective in getattr(trace, "candidates", ()):
+            check_value(name, what, str)
+            float(objective)
 
     def _topic_names(self, names: Any, what: str) -> None:
         if len(names) != self.topics:  # a user may give them in any kind of list

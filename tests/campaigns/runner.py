@@ -25,7 +25,10 @@ from tests.campaigns.cases import Outcome
 from tests.campaigns.generators import ALL, GENERATORS
 
 MEGABYTES = 8192  # address space of a worker; compiled code and libraries take over two
-FRESH_AFTER = 400  # inputs; then a new worker, so that one input cannot spoil many others
+# Inputs; then a new worker, so that one input cannot spoil many others. It makes anew the models
+# and files that inputs start from, which takes as long as hundreds of inputs.
+FRESH_AFTER = 1500
+ROUNDS = 20  # in each of them all kinds have their turn
 SECONDS_TO_START = 300.0
 SECOND_TRY = 3.0  # an input that seems to hang gets this many times its limit, once
 
@@ -200,8 +203,7 @@ def whole_campaign(share: float, names: Iterable[str] | None = None) -> Iterator
     """
     chosen = list(GENERATORS) if names is None else list(names)
     totals = {name: max(1, round(share * GENERATORS[name].inputs)) for name in chosen}
-    most = max(totals.values())
-    for step in range(most):
+    for step in range(ROUNDS):
         for name, total in totals.items():
-            first, last = step * total // most, (step + 1) * total // most
+            first, last = step * total // ROUNDS, (step + 1) * total // ROUNDS
             yield from ((name, number) for number in range(first, last))

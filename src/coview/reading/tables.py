@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from coview.reading.plain_files import ExpansionError, open_gzip
-from coview.views.named_matrices import index_ids, read_named_matrix
+from coview.views.named_matrices import index_ids, matrix_of, read_named_matrix
 from coview.wording import argument, listing, location, plural, printable, quoted
 
 Progress = Callable[[int, int], None]
@@ -374,7 +374,7 @@ class FrameRows:
         native = frame.to_native()
         # tables of pyarrow have no names that a matrix needs
         named = hasattr(native, "to_numpy") and hasattr(native, "columns")
-        return read_named_matrix(native, view).matrix if named else frame.to_numpy()
+        return read_named_matrix(native, view).matrix if named else matrix_of(frame, view)
 
 
 def _loaded(frame: Any) -> Any:
