@@ -35,8 +35,8 @@ ALLOWED = {
     "kernels": {"compiling"},
     "runners": set(),
     "ensemble": {
-        *("em.scaling", "em.tfidf", "escaping", "extras", "graphs", "kernels", "params", "views"),
-        "wording",
+        *("em.scaling", "em.tfidf", "escaping", "extras", "graphs", "kernels", "memory"),
+        *("params", "views", "wording"),
     },
     "em": {
         *("ensemble", "fingerprints", "graphs", "kernels", "loaded", "memory", "outputs", "params"),

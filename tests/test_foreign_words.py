@@ -125,6 +125,19 @@ def test_a_start_that_is_none_is_named(init):
         PLSA(2, init=init).fit(X)
 
 
+def test_numbers_that_no_memory_holds_are_refused_before():
+    with pytest.raises(MemoryError, match=r"\(n_components\) .* GB are available"):
+        coview.view_reliability(TWO, 2**31)
+
+
+def test_directions_and_links_are_named():
+    with pytest.raises(ValueError, match="n_directions"):
+        coview.baselines.CCAClustering(3, n_directions=255).fit(TWO)
+    for nowhere in ("", "\0", "no/where"):
+        with pytest.raises(FileNotFoundError, match="no file of links"):
+            coview.edge_graph(nowhere, ids=["a", "b"])
+
+
 NO_MODELS = [(), None, 3, "x", LinkPLSA, object()]
 
 

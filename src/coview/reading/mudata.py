@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 # names of layers that hold counts, by custom; the first that does is read
 COUNT_LAYERS = ("counts", "raw_counts", "umi_counts", "count", "raw", "umi")
+_AXES = ("obs", "var")
 # warnings of the two libraries about themselves, which our callers cannot change
 _NOISE = "Cannot join columns|(obs|var)_names are not unique|The HDF5 file was not created"
 
@@ -150,8 +151,29 @@ def _load(path: Path) -> Any:
         sizes: list[int] = []
         # append returns None; anything else would end the walk
         file.visititems(lambda _, item: sizes.append(getattr(item, "nbytes", 0)))
+        n_cells = _check_names_are_there(file)
     check_room(sum(sizes))
-    return need("mudata", extra="scverse").read_h5mu(path)
+    mdata = need("mudata", extra="scverse").read_h5mu(path)
+    if mdata.n_obs != n_cells:
+        raise ValueError(
+            f"its modalities list {plural(mdata.n_obs, 'cell')}, its obs {n_cells:,}. Damage, or a "
+            "file that was not brought up to date: mdata.update()"
+        )
+    return mdata
+
+
+def _check_names_are_there(file: Any) -> int:
+    """Return the number of cells; refuse a file for whose lost names numbers would be made."""
+    places = [f"{axis} of modality {quoted(name)}" for name in file["mod"] for axis in _AXES]
+    parts = [file[f"mod/{name}"].get(axis) for name in file["mod"] for axis in _AXES]
+    for place, part in zip(["obs", *places], [file.get("obs"), *parts], strict=True):
+        if part is None or _index_of(part) not in part:
+            raise ValueError(f"it has no names in {place}")
+    return len(file["obs"][_index_of(file["obs"])])
+
+
+def _index_of(part: Any) -> str:
+    return str(part.attrs.get("_index", "_index"))
 
 
 def _chosen(mdata: Any, modalities: Sequence[str] | None, layers: Mapping[str, str]) -> list[str]:

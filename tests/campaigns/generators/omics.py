@@ -116,14 +116,19 @@ def _read(path: Path) -> dict[str, Any]:
         found: dict[str, Any] = {"cells": cells}
         for name, part in file["mod"].items():
             X = _matrix(part["X"])
-            if (np.rint(X) != X).any() and "counts" in part.get("layers", {}):
-                X = _matrix(part["layers"]["counts"])
+            if not _whole(X) and "counts" in part.get("layers", {}):
+                counts = _matrix(part["layers"]["counts"])
+                X = counts if _whole(counts) else X  # of which coview warns
             row_of = {cell: row for row, cell in enumerate(_names(part["obs"]))}
             if len(row_of) < len(X) or not set(row_of) <= set(cells):
                 raise Unreadable("cells")
             empty = np.zeros(X.shape[1])
             found[name] = np.array([X[row_of[c]] if c in row_of else empty for c in cells])
         return found
+
+
+def _whole(X: np.ndarray) -> bool:
+    return bool(((np.rint(X) == X) & (X >= 0)).all())
 
 
 def _names(group: Any) -> list[str]:

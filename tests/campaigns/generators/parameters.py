@@ -82,7 +82,8 @@ def _is_endless(parameter: str, value: Any) -> bool:
 def _judge(result: Any) -> str | None:
     """Refuse mixtures that are not probabilities; other results only have to come."""
     for rows in result if isinstance(result, list) else ():
-        wrong = not_shares(rows, None, or_zero=True)
+        is_mixtures = isinstance(rows, np.ndarray)  # not suggestions
+        wrong = not_shares(rows, None, or_zero=True) if is_mixtures else None
         if wrong:
             return wrong
     return None
