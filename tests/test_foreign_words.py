@@ -128,6 +128,19 @@ def test_a_start_that_is_none_is_named(init):
 def test_numbers_that_no_memory_holds_are_refused_before():
     with pytest.raises(MemoryError, match=r"\(n_components\) .* GB are available"):
         coview.view_reliability(TWO, 2**31)
+    assert coview.view_reliability(TWO, np.int8(2)).names == ("a", "b")
+
+
+@pytest.mark.parametrize("dtype", ["2:3", "f4,f4", "{", "", b"x", [], {"a": 1}, 3, "M8"])
+def test_a_precision_that_is_none_is_named(dtype):
+    with pytest.raises(ValueError, match="dtype must be float32 or float64"):
+        PLSA(2, dtype=dtype).fit(X)
+
+
+@pytest.mark.parametrize("name", [np.array([1, 2]), 3, None, ["a"], "z"], ids=str)
+def test_a_view_that_is_none_is_named(name):
+    with pytest.raises(ValueError, match="split names"):
+        Views(TWO).split(name, 2)
 
 
 def test_directions_and_links_are_named():

@@ -116,7 +116,7 @@ def view_reliability(
 
     from coview.ensemble.memory import making_bytes
 
-    check_int("n_components", n_components, 1)
+    n_components = check_int("n_components", n_components, 1)
     views = views if isinstance(views, Views) else Views(views)
     needed = making_bytes(list(views.matrices.values()), n_components)
     check_memory(needed, f"{n_components:,} clusters (n_components) of {views.n_docs:,} documents")

@@ -251,7 +251,8 @@ def _as_bool(mask: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
 def check_known(given: Iterable[str], names: Iterable[str], what: str) -> None:
     """Refuse names of views that do not exist."""
     names = list(names)
-    unknown = [name for name in given if name not in names]
+    # an array, which is no name, is not compared with names
+    unknown = [name for name in given if not isinstance(name, str) or name not in names]
     if unknown:
         raise ValueError(f"{what} names {listing(unknown)}; the views are {listing(names, 20)}.")
 
