@@ -19,7 +19,7 @@ from tests.campaigns.dense import Unreadable, dense_of, difference, in_child
 from tests.campaigns.forked_reader import forked_reader
 
 CELLS = np.array([f"cell{i}" for i in range(12)])
-FORKED = 0.9  # the share of files for which no new interpreter is started
+FORKED = 0.95  # the share of files for which no new interpreter is started
 KINDS = ("sparse", "dense", "logarithms")
 
 
