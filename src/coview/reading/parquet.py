@@ -55,7 +55,7 @@ class ParquetRows:
                 if not folded:
                     yield file
                     return
-                paths = _dictionary_paths(file.metadata)
+                paths = _dictionary_paths(file.schema)
             with self._parquet.ParquetFile(self._path, read_dictionary=paths) as file:
                 yield file
         except MemoryError as error:
@@ -68,9 +68,7 @@ class ParquetRows:
         """Refuse a file that becomes far larger than it is, by compression or by repetition."""
         groups = [metadata.row_group(g) for g in range(metadata.num_row_groups)]
         unpacked = sum(group.total_byte_size for group in groups)
-        cells = metadata.num_rows * metadata.num_columns
-        held = sum(_least_bytes(metadata, group) for group in groups)
-        check_expansion(max(unpacked, cells, held), self._path.stat().st_size)
+        check_expansion(max(unpacked, _least_bytes(metadata)), self._path.stat().st_size)
 
     def _report(self, done: int, total: int) -> None:
         if self._on_bytes is not None:
@@ -87,23 +85,22 @@ def _batches(file: Any, columns: list[str]) -> Iterator[Any]:
 # -- repetition -----------------------------------------------------------------------------------
 
 
-def _dictionary_paths(metadata: Any) -> list[str]:
-    """Return the columns of texts, also those within lists, that are written as dictionaries."""
-    found = {}
-    for group in range(metadata.num_row_groups):
-        for number in range(metadata.num_columns):
-            column = metadata.row_group(group).column(number)
-            folded = any("DICTIONARY" in encoding for encoding in column.encodings)
-            if folded and column.physical_type == "BYTE_ARRAY":
-                found[column.path_in_schema] = True
-    return list(found)
+# What a file says of a column in a part of it is not asked: if it is damaged, pyarrow ends the
+# process (`RowGroupMetaData.column`).
 
 
-def _least_bytes(metadata: Any, group: Any) -> int:
-    """Return what the values of a part take at least, as those of lists and of fixed sizes."""
-    columns = [group.column(number) for number in range(group.num_columns)]
-    widths = [max(metadata.schema.column(n).length, 1) for n in range(group.num_columns)]
-    return sum(column.num_values * width for column, width in zip(columns, widths, strict=True))
+def _dictionary_paths(schema: Any) -> list[str]:
+    """Return the columns of texts, also within lists, which may be written as dictionaries."""
+    columns = [schema.column(number) for number in range(len(schema.names))]
+    texts = [c for c in columns if c.physical_type == "BYTE_ARRAY"]
+    return [c.path for c in texts if c.logical_type.type != "DECIMAL"]
+
+
+def _least_bytes(metadata: Any) -> int:
+    """Return what the cells take at least, those of a fixed size among them."""
+    schema = metadata.schema
+    widths = [max(schema.column(number).length, 1) for number in range(metadata.num_columns)]
+    return metadata.num_rows * sum(widths)
 
 
 def _unfolded_bytes(array: Any) -> int:

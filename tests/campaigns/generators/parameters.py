@@ -56,6 +56,7 @@ OTHER_WORDS = {
     "in_view": ("view",),
     "reference_view": ("view",),
     "views": ("view", "View"),
+    "training_views": ("view", "View"),
     "init": ("Mixtures", "start", "Labels", "Labels of", "mixtures"),
     "seeds": ("seed",),
     "estimator": ("estimator", "model"),
