@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -510,3 +511,33 @@ def test_an_error_of_pyarrow_of_any_type_names_the_file(tmp_path, monkeypatch):
         with pytest.raises(expected, match=r"a\.parquet cannot be read.*of its own") as caught:
             open_table(path).columns()
         assert type(caught.value) is expected
+
+
+FLIPS = """
+import sys
+from pathlib import Path
+from coview.reading.tables import open_table
+
+path = Path(sys.argv[1])
+whole = path.read_bytes()
+footer = int.from_bytes(whole[-8:-4], "little")
+for place in range(len(whole) - 8 - footer, len(whole) - 8):
+    for bit in range(0, 8, 2):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << bit
+        path.write_bytes(bytes(damaged))
+        try:
+            list(open_table(path).rows(["text"]))
+        except (ValueError, MemoryError) as error:
+            assert path.name in str(error), error
+print("alive")
+"""
+
+
+def test_a_damaged_footer_of_parquet_does_not_end_the_process(tmp_path):
+    """pyarrow does, where it is asked about a column of a damaged part."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["a b", "c d"]}), path, store_schema=False)
+    command = [sys.executable, "-c", FLIPS, str(path)]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.stdout == "alive\n", ran.stderr[-500:]
