@@ -31,7 +31,7 @@ REQUIRED = (
 )
 
 # parameters that are used after the fit, and checked here
-USED_PARAMETERS = ("doc_topic_prior", "dtype", "guess_strength")
+USED_PARAMETERS = ("doc_topic_prior", "dtype", "guess_strength", "strength_scale")
 
 
 def check_model(model: Any) -> None:
@@ -210,6 +210,7 @@ def _check_used_parameters(model: Any) -> None:
     prior = given.get("doc_topic_prior", 1.0)
     if not check_value(prior, "doc_topic_prior", int, float, low=0) > 0:
         raise ValueError("its doc_topic_prior is 0")
+    check_value(given.get("strength_scale", ""), "strength_scale", str)
     if "dtype" in given and np.dtype(given["dtype"]) not in (np.float32, np.float64):
         raise ValueError(f"its dtype is {given['dtype']}")
 
