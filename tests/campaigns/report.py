@@ -38,7 +38,7 @@ def page(outcomes: Sequence[Outcome], seed: int, note: str = "") -> str:
 def _head(outcomes: Sequence[Outcome], seed: int, note: str) -> str:
     wrong = sum(outcome.verdict not in GOOD for outcome in outcomes)
     meanings = "\n".join(f"* **{name}**: {meaning}" for name, meaning in VERDICTS.items())
-    note = f"{note}\n" if note else ""
+    note = f"\n{note}\n" if note else ""
     judged = "\n".join(f"* `{name}`: {kind.judged}" for name, kind in GENERATORS.items())
     return f"""# Reliability
 
@@ -48,7 +48,6 @@ another seed; `tests/faults` has a test for each known kind of fault.
 
 Last campaign: **{len(outcomes):,} inputs, {wrong:,} went wrong** (seed {seed}; {_versions()}).
 {note}
-
 Inputs are made from the seed alone and run in processes of their own, with limits on time and
 memory, so a death or a hang is counted and the campaign goes on. Each input has one of these ends:
 
