@@ -35,8 +35,8 @@ ALLOWED = {
     "kernels": {"compiling"},
     "runners": set(),
     "ensemble": {
-        *("em.scaling", "em.tfidf", "escaping", "extras", "graphs", "kernels", "params", "runners"),
-        *("views", "wording"),
+        *("em.scaling", "em.tfidf", "escaping", "extras", "graphs", "kernels", "memory"),
+        *("params", "runners", "views", "wording"),
     },
     "em": {
         *("ensemble", "fingerprints", "graphs", "kernels", "loaded", "memory", "outputs", "params"),

@@ -1,5 +1,6 @@
 """Errors speak of what the user gave: no words of other libraries, and options in commands."""
 
+import datetime
 import decimal
 import fractions
 import inspect
@@ -10,9 +11,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import coview
 import coview.baselines
+import coview.io
+import coview.report
 from coview import LTM, PLSA, LinkPLSA, TopicClassifier, Views
 from coview.models import MODEL_NAMES, model_class
 from coview.params import check_int, check_real, shown
@@ -121,6 +125,70 @@ def test_a_start_that_is_none_is_named(init):
         PLSA(2, init=init).fit(X)
 
 
+def test_numbers_that_no_memory_holds_are_refused_before():
+    with pytest.raises(MemoryError, match=r"\(n_components\) .* GB are available"):
+        coview.view_reliability(TWO, 2**31)
+    assert coview.view_reliability(TWO, np.int8(2)).names == ("a", "b")
+
+
+@pytest.mark.parametrize("dtype", ["2:3", "f4,f4", "{", "", b"x", [], {"a": 1}, 3, "M8"])
+def test_a_precision_that_is_none_is_named(dtype):
+    with pytest.raises(ValueError, match="dtype must be float32 or float64"):
+        PLSA(2, dtype=dtype).fit(X)
+
+
+@pytest.mark.parametrize("name", [np.array([1, 2]), 3, None, ["a"], "z"], ids=str)
+def test_a_view_that_is_none_is_named(name):
+    with pytest.raises(ValueError, match="split names"):
+        Views(TWO).split(name, 2)
+
+
+def test_directions_and_links_are_named():
+    with pytest.raises(ValueError, match="n_directions"):
+        coview.baselines.CCAClustering(3, n_directions=255).fit(TWO)
+    for nowhere in ("", "\0", "no/where"):
+        with pytest.raises(FileNotFoundError, match="no file of links"):
+            coview.edge_graph(nowhere, ids=["a", "b"])
+
+
+NO_MODELS = [(), None, 3, "x", LinkPLSA, object()]
+
+
+@pytest.mark.parametrize("model", NO_MODELS, ids=repr)
+def test_what_is_no_fitted_model_is_named(model, tmp_path):
+    """Everything that takes a model; an estimator that is not fitted has scikit-learn's error."""
+    views = Views(TWO)
+    for use in (
+        lambda one: coview.SearchIndex(one),
+        lambda one: coview.search(one, {"a": X[:1]}, in_view="b"),
+        lambda one: coview.top_terms(one),
+        lambda one: coview.suggest_labels(one, views, 1),
+        lambda one: coview.report.summarize_topics(one),
+        lambda one: coview.io.save(one, tmp_path / "m.coview"),
+    ):
+        with pytest.raises(TypeError, match=r"^model must be a fitted model"):
+            use(model)
+        with pytest.raises(NotFittedError):
+            use(LinkPLSA(2))
+
+
+@pytest.mark.parametrize("argument", ["ids", "features", "label_names"])
+@pytest.mark.parametrize("names", [0, 1.5, True, len, {"a", "b"}, np.array(2)], ids=repr)
+def test_what_is_no_sequence_of_names_is_named(argument, names):
+    # the order of a set is nobody's: names would go to other classes
+    with pytest.raises(
+        TypeError, match=f"sequence of names for {argument}.*found {type(names).__name__}"
+    ):
+        Views(np.ones((2, 2)), **{"labels": [0, 1], argument: names})
+
+
+def test_no_names_of_classes_at_all():
+    with pytest.raises(TypeError, match="sequence of names for label_names"):
+        Views(np.ones((2, 2)), labels=[0, 1], label_names={"cat": 0, "dog": 1})
+    with pytest.raises(ValueError, match="no class is named in label_names"):
+        Views(np.ones((2, 2)), labels=[0, 1], label_names=[])
+
+
 # -- frames ----------------------------------------------------------------------------------------
 
 ROWS = [[0.5, 1.0], [2.0, 0.0], [1.0, 3.5]]
@@ -159,6 +227,29 @@ def test_whole_numbers_beside_floats_are_checked(columns):
     frame = pd.DataFrame({columns[0]: [0.5, 1.0], columns[1]: [2**53 + 1, 0]})
     with pytest.raises(ValueError, match=r"Column '[1b]' of view 'X' holds integers of 2\*\*53"):
         Views(frame)
+
+
+TIMES = {
+    "date": [datetime.date(2020, 1, 1)] * 2,
+    "datetime": [datetime.datetime(2020, 1, 1)] * 2,
+    "time": [datetime.time(1)] * 2,
+    "duration": [datetime.timedelta(1)] * 2,
+}
+
+
+@pytest.mark.parametrize("beside", [[0.5, 1.5], [1, 2]], ids=["floats", "integers"])
+@pytest.mark.parametrize("times", TIMES.values(), ids=TIMES)
+def test_dates_and_times_are_no_counts(times, beside):
+    """polars makes numbers of them where they stand beside numbers: days or microseconds."""
+    data = {"a": beside, "when": times}
+    for make in (pl.DataFrame, pd.DataFrame):
+        with pytest.raises((ValueError, TypeError), match=r"when|not 'datetime"):
+            Views(make(data))
+    with pytest.raises(ValueError, match=r"Column 'when' of view 'X' must hold numbers.*\(D|\(T"):
+        Views(pl.DataFrame(data))
+    for make in (pl.DataFrame, pd.DataFrame, pa.table):
+        with pytest.raises((ValueError, TypeError), match=r"when|not 'datetime|numbers"):
+            Views.from_dataframe(make(data), counts={"n": ["a", "when"]})
 
 
 @pytest.mark.parametrize("value", [10**400, -(10**400), 10**5000], ids=["+", "-", "long"])

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from coview.models import topic_model
+from coview.models import fitted_model
 from coview.params import check_int
 from coview.report import topic_names
 from coview.views.container import Views
@@ -95,7 +95,7 @@ def suggest_labels(model: Any, views: Any, n: int = 10, *, labels: Any = None) -
     4
     """
     n = check_int("n", n, 1)
-    inner = topic_model(model)
+    inner = fitted_model(model)
     known = inner.as_views(views)
     judged = _judge(inner, known)
     open_ = _unlabeled(labels, known.n_docs) & ~judged.empty

@@ -81,11 +81,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     path : path
         Usually with the suffix ``.coview``.
     """
-    from sklearn.utils.validation import check_is_fitted
-
+    from coview.models import fitted_model
     from coview.views.checks import DataWarning
 
-    check_is_fitted(model)
+    fitted_model(model)
     packer = _Packer()
     header = packer.pack(model)
     for what, values in packer.left_out.items():

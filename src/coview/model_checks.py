@@ -22,6 +22,7 @@ from coview.loaded import (
 )
 from coview.wording import plural, quoted
 
+OPTIONAL_TERMS = ("roughness", "log_prior", "seed_term", "ensemble_term")
 Check = Callable[[Any, str], Any]
 # without these no new document can be folded in
 REQUIRED = (
@@ -30,7 +31,7 @@ REQUIRED = (
 )
 
 # parameters that are used after the fit, and checked here
-USED_PARAMETERS = ("doc_topic_prior", "dtype", "guess_strength")
+USED_PARAMETERS = ("doc_topic_prior", "dtype", "guess_strength", "strength_scale")
 
 
 def check_model(model: Any) -> None:
@@ -118,6 +119,7 @@ class _Sizes:
             "random_state_used_": _number(int, low=0),
             "n_iter_": _number(int, low=0),
             "objective_": lambda value, what: float(value),
+            "trace_": self._trace,
         }
 
     def _by_view(self, check_of: Callable[[int], Check]) -> Check:
@@ -149,6 +151,21 @@ class _Sizes:
             check_array(unit, what, (width,), low=0)
 
         return check
+
+    def _trace(self, trace: Any, what: str) -> None:
+        """Check the history of the objective; the last state of a stopped fit is not in it."""
+        n = len(check_array(trace.objective, what, (None,), may_be=not_nan))
+        check_array(trace.log_likelihood, what, (n, len(self.names)), may_be=not_nan)
+        check_array(trace.n_floored, what, (n,), "i", low=0)
+        for name in ("penalty", "carried_penalty", *OPTIONAL_TERMS):
+            term = getattr(trace, name, None)  # files of earlier versions have fewer
+            if term is not None or name == "penalty":
+                check_array(term, f"{what}.{name}", (n,), may_be=not_nan)
+        check_value(trace.start_objective, what, float)
+        check_array(trace.restarts, what, (None,), may_be=not_nan)
+        for name, objective in getattr(trace, "candidates", ()):
+            check_value(name, what, str)
+            float(objective)
 
     def _topic_names(self, names: Any, what: str) -> None:
         if len(names) != self.topics:  # a user may give them in any kind of list
@@ -194,6 +211,7 @@ def _check_used_parameters(model: Any) -> None:
     prior = given.get("doc_topic_prior", 1.0)
     if not check_value(prior, "doc_topic_prior", int, float, low=0) > 0:
         raise ValueError("its doc_topic_prior is 0")
+    check_value(given.get("strength_scale", ""), "strength_scale", str)
     if "dtype" in given and np.dtype(given["dtype"]) not in (np.float32, np.float64):
         raise ValueError(f"its dtype is {given['dtype']}")
 

@@ -129,7 +129,7 @@ def check_dtype(value: Any) -> np.dtype:
 
     try:
         dtype = np.dtype(value)
-    except TypeError:
+    except Exception:  # of texts, NumPy raises several kinds
         dtype = None
     if dtype in (np.float32, np.float64):
         return dtype

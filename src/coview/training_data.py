@@ -1,5 +1,6 @@
 """What a fit works on: checked parameters and views, weights, and the ensemble of clusterings."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -83,6 +84,10 @@ class TrainingDataMixin:
         """Return how many mixtures a document has."""
         return 1
 
+    def _feature_topics(self, data: Prepared) -> Sequence[int]:
+        """Return how many topics of features each view has, in models that have them."""
+        return ()
+
     def _training_views(self, X: Any) -> Views:
         """Return the input as views, after the checks that need no data of the model."""
         views = X if isinstance(X, Views) else Views(X)
@@ -107,7 +112,8 @@ class TrainingDataMixin:
         data = data.with_prior(self.doc_topic_prior, self.topic_word_prior)
         check_training_data(data)
         sizes = self.n_components, self._n_slots(data), data.dtype.itemsize
-        check_fit_memory(data.matrices, *sizes, clusters=self._needs_ensemble(data))
+        clusters, features = self._needs_ensemble(data), self._feature_topics(data)
+        check_fit_memory(data.matrices, *sizes, clusters, features)
         seeds, names = prepare_seeds(self.seeds, self.n_components, self.init, views, data)
         data = replace(data, seeds=seeds)
         data, learned = self._learn_from_views(data, rng.spawn(1)[0])

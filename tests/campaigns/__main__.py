@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
         run_all(todo, given.seed, given.workers, each)
     outcomes = [known[one] for one in wanted]
     if given.report:
-        write_report(Path(given.report), outcomes, given.seed)
+        write_report(Path(given.report), outcomes, given.seed, given.note)
     wrong = sum(outcome.verdict not in GOOD for outcome in outcomes)
     print(f"{len(outcomes):,} inputs, {wrong:,} went wrong.")
     return int(wrong > 0)
@@ -60,6 +60,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--log", help="where outcomes are kept (.campaign/)")
     parser.add_argument("--report", help="write this page, docs/reliability.md for the project's")
+    parser.add_argument("--note", default="", help="a sentence about this run, for the page")
     parser.add_argument("--one", metavar="KIND:NUMBER", help="run one input here")
     return parser
 
@@ -80,7 +81,9 @@ class _Progress:
         if time.monotonic() - self._last > 60 or done == self._total:
             self._last = time.monotonic()
             minutes = (self._last - self._began) / 60
-            print(f"{done:,} of {self._total:,} in {minutes:.0f} min {dict(self._counts)}")
+            print(
+                f"{done:,} of {self._total:,} in {minutes:.0f} min {dict(self._counts)}", flush=True
+            )
 
 
 def _run_one(name: str, seed: int) -> int:

@@ -153,8 +153,13 @@ def sparse_npz(arrays: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _compressed(arrays: dict[str, np.ndarray]) -> list[Entry]:
-    ends, at = arrays["indptr"].tolist(), arrays["indices"].tolist()
-    if ends[0] != 0 or ends[-1] > len(at) or sorted(ends) != ends:
+    ends, at = [int(end) for end in arrays["indptr"]], arrays["indices"].tolist()
+    if (
+        ends != arrays["indptr"].tolist()
+        or ends[0] != 0
+        or ends[-1] > len(at)
+        or sorted(ends) != ends
+    ):
         raise Unreadable("indptr")
     major = [i for i, (a, b) in enumerate(pairwise(ends)) for _ in range(b - a)]
     return list(zip(major, at, arrays["data"].tolist(), strict=False))

@@ -19,29 +19,35 @@ _FOLDER = re.compile(r"[^\s'\"]*campaign-\w+/?")  # where the files of an input 
 BAD = [verdict for verdict in VERDICTS if verdict not in GOOD]
 
 
-def write_report(path: Path, outcomes: Sequence[Outcome], seed: int) -> None:
-    """Write the page anew."""
-    path.write_text(page(outcomes, seed), encoding="utf-8")
+def write_report(path: Path, outcomes: Sequence[Outcome], seed: int, note: str = "") -> None:
+    """Write the page anew; `note` is about how the campaign was run."""
+    path.write_text(page(outcomes, seed, note), encoding="utf-8")
 
 
-def page(outcomes: Sequence[Outcome], seed: int) -> str:
+def page(outcomes: Sequence[Outcome], seed: int, note: str = "") -> str:
     """Return the page as Markdown."""
-    parts = [_head(outcomes, seed), _by_kind(outcomes), _what_went_wrong(outcomes, seed), catalog()]
+    parts = [
+        _head(outcomes, seed, note),
+        _by_kind(outcomes),
+        _what_went_wrong(outcomes, seed),
+        catalog(),
+    ]
     return "\n".join(parts)
 
 
-def _head(outcomes: Sequence[Outcome], seed: int) -> str:
+def _head(outcomes: Sequence[Outcome], seed: int, note: str) -> str:
     wrong = sum(outcome.verdict not in GOOD for outcome in outcomes)
     meanings = "\n".join(f"* **{name}**: {meaning}" for name, meaning in VERDICTS.items())
+    note = f"\n{note}\n" if note else ""
     judged = "\n".join(f"* `{name}`: {kind.judged}" for name, kind in GENERATORS.items())
     return f"""# Reliability
 
 `make campaign` writes this page; do not edit it. It attacks coview with generated input, sound and
-bad, and counts what becomes of it. `make test-all` runs a part of the campaign; `tests/faults` has
-a test for each known kind of fault.
+bad, and counts what becomes of it. `make campaign-slice`, a part of CI, runs a fiftieth of it from
+another seed; `tests/faults` has a test for each known kind of fault.
 
 Last campaign: **{len(outcomes):,} inputs, {wrong:,} went wrong** (seed {seed}; {_versions()}).
-
+{note}
 Inputs are made from the seed alone and run in processes of their own, with limits on time and
 memory, so a death or a hang is counted and the campaign goes on. Each input has one of these ends:
 

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -24,7 +25,10 @@ from tests.campaigns.cases import Outcome
 from tests.campaigns.generators import ALL, GENERATORS
 
 MEGABYTES = 8192  # address space of a worker; compiled code and libraries take over two
-FRESH_AFTER = 400  # inputs; then a new worker, so that one input cannot spoil many others
+# Inputs; then a new worker, so that one input cannot spoil many others. It makes anew the models
+# and files that inputs start from, which takes as long as hundreds of inputs.
+FRESH_AFTER = 1500
+ROUNDS = 20  # in each of them all kinds have their turn
 SECONDS_TO_START = 300.0
 SECOND_TRY = 3.0  # an input that seems to hang gets this many times its limit, once
 
@@ -36,8 +40,9 @@ class Worker:
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._done = 0
+        self._unread = b""  # what has come from the process beyond the last line
         self._recent: deque[str] = deque(maxlen=8)  # inputs, the last ones
 
     def run(self, generator: str, number: int) -> Outcome:
@@ -59,7 +64,7 @@ class Worker:
         process = self._started()
         assert process.stdin is not None
         with suppress(BrokenPipeError):
-            process.stdin.write(f"{generator} {number}\n")
+            process.stdin.write(f"{generator} {number}\n".encode())
             process.stdin.flush()
         self._done += 1
         what = ""
@@ -77,7 +82,7 @@ class Worker:
                 return Outcome(**answer)
             what = answer
 
-    def _started(self) -> subprocess.Popen[str]:
+    def _started(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._done >= FRESH_AFTER:
             self.stop()
         if self._process is None:
@@ -87,21 +92,31 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                text=True,
                 start_new_session=True,
             )
             self._done = 0
+            self._unread = b""
             self._recent.clear()
-            if self._answer(self._process, SECONDS_TO_START) != '"ready"\n':
+            if self._answer(self._process, SECONDS_TO_START) != b'"ready"\n':
                 raise RuntimeError("A worker of the campaign did not start.")
         return self._process
 
-    def _answer(self, process: subprocess.Popen[str], seconds: float) -> str | None:
-        """Return a line, "" if the process has ended, None if there is none in time."""
-        stdout: IO[str] | None = process.stdout
-        assert stdout is not None
-        ready, _, _ = select.select([stdout], [], [], seconds)
-        return stdout.readline() if ready else None
+    def _answer(self, process: subprocess.Popen[bytes], seconds: float) -> bytes | None:
+        """Return a line, b"" if the process has ended, None if there is none in time."""
+        assert process.stdout is not None
+        pipe = process.stdout.fileno()
+        until = time.monotonic() + seconds
+        # not readline: two lines may come at once, and `select` sees only what nobody has taken
+        while b"\n" not in self._unread:
+            left = max(until - time.monotonic(), 0.0)
+            if not select.select([pipe], [], [], left)[0]:
+                return None
+            came = os.read(pipe, 1 << 16)
+            if not came:
+                return b""
+            self._unread += came
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line + b"\n"
 
     def stop(self) -> None:
         """End the process and whatever it has started."""
@@ -188,8 +203,7 @@ def whole_campaign(share: float, names: Iterable[str] | None = None) -> Iterator
     """
     chosen = list(GENERATORS) if names is None else list(names)
     totals = {name: max(1, round(share * GENERATORS[name].inputs)) for name in chosen}
-    most = max(totals.values())
-    for step in range(most):
+    for step in range(ROUNDS):
         for name, total in totals.items():
-            first, last = step * total // most, (step + 1) * total // most
+            first, last = step * total // ROUNDS, (step + 1) * total // ROUNDS
             yield from ((name, number) for number in range(first, last))

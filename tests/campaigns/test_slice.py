@@ -1,12 +1,19 @@
 """A part of the campaign, from a seed of its own: about two minutes with two cores."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
+from coview.reading.child_process import call_in_child, iterate_in_child
 from tests.campaigns.cases import GOOD, VERDICTS, Outcome
+from tests.campaigns.forked_reader import forked_reader
 from tests.campaigns.generators import GENERATORS
 from tests.campaigns.generators.lethal import LETHAL
 from tests.campaigns.report import page
-from tests.campaigns.runner import append_to_log, read_log, run_all, whole_campaign
+from tests.campaigns.runner import Worker, append_to_log, read_log, run_all, whole_campaign
+from tests.reading import deaths
 
 SEED = 20_240
 SHARE = 0.02
@@ -63,6 +70,29 @@ def test_every_end_is_told_from_the_others_and_the_campaign_goes_on():
     }
     assert {o.what for o in found} == {"an input"}
     assert next(o.detail for o in found if o.verdict == "death") == "SIGSEGV"
+
+
+def test_two_lines_at_once_are_two_answers():
+    """A loaded machine delivers both before they are looked for; that was taken for a hang."""
+    code = """import os; os.write(1, b'"an input"\\n{"generator": "fine"}\\n')"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    process.wait()
+    worker = Worker(seed=0)
+    lines = [worker._answer(process, 0.0) for _ in range(3)]
+    process.stdout.close()
+    assert lines == [b'"an input"\n', b'{"generator": "fine"}\n', b""]
+
+
+def test_a_forked_reader_answers_as_a_started_one_does(tmp_path):
+    path = tmp_path / "a file"
+    path.write_text("contents")
+    with forked_reader():
+        assert call_in_child(deaths.process, path) != os.getpid()
+        assert list(iterate_in_child(deaths.many, path, 2000)) == list(range(2000))
+        with pytest.raises(ValueError, match=r"a file: it is damaged.*SIGSEGV"):
+            call_in_child(deaths.segfault, path)
+        with pytest.raises(ValueError, match=r"Cannot read .*a file: of its own"):
+            call_in_child(deaths.fail, path, "RuntimeError")
 
 
 def test_the_page_counts_every_verdict_and_names_what_went_wrong():

@@ -20,14 +20,15 @@ from coview.cli import main
 try:
     main()
 except SystemExit as end:
-    assert not end.code, end.code
+    assert bool(end.code) == {fails}, end.code
 print("LOADED", json.dumps([name for name in {heavy} if name in sys.modules]), file=sys.stderr)
 """
 
 
-def heavy_packages(*args):
+def heavy_packages(*args, fails=False):
     """Return which of the heavy packages a command has imported."""
-    command = [sys.executable, "-c", PROBE.replace("{heavy}", repr(HEAVY))]
+    probe = PROBE.replace("{heavy}", repr(HEAVY)).replace("{fails}", repr(fails))
+    command = [sys.executable, "-c", probe]
     ran = subprocess.run(
         [*command, json.dumps(list(map(str, args)))], capture_output=True, text=True, check=True
     )
@@ -59,6 +60,20 @@ def test_help_imports_nothing_heavy(command):
 def test_showing_a_model_imports_nothing_heavy(files, command, file):
     assert heavy_packages(command, files / file) == []
     assert heavy_packages(command, files / file, "--json") == []
+
+
+def test_mistakes_are_noticed_before_models_and_readers_are_imported(files, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("en,de\na b,c d\n")
+    late = {"numba", "pandas", "sklearn"}
+    for wrong in (
+        ("fit", tmp_path / "none.csv", "--text", "en"),
+        ("fit", table, "--text", "fr", "--model", "link"),
+        ("fit", table, "--text", "en", "--label", "kind"),
+        ("search", files / "plain.coview"),
+        ("search", files / "plain.coview", "a query", "--like", "d0"),
+    ):
+        assert not late & set(heavy_packages(*wrong, fails=True)), wrong
 
 
 @pytest.mark.parametrize("file", ["plain.coview", "classes.coview"])

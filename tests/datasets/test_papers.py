@@ -1,5 +1,7 @@
 """Loaders of the papers' data sets: on small folders, and on the real ones where they are."""
 
+import gzip
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -235,3 +237,14 @@ def test_posts_that_are_joined_are_of_the_groups_of_their_class(papers_data):
     columns = [column for column, word in enumerate(posts.features["words"]) if word in kept]
     expected = sp.csr_array(posts["words"][rows[:, 1]][:, columns])
     assert abs(views["view2"] - expected).nnz == 0
+
+
+@pytest.mark.parametrize("damage", ["cut", "no gzip", "no JSON"])
+def test_damaged_documents_are_named(tmp_path, damage):
+    save(tmp_path, "msrcv1", {"cm24": np.eye(2)}, labels=[0, 1])
+    path = next(tmp_path.glob("**/msrcv1*")) / "documents.jsonl.gz"
+    whole = gzip.compress(b'{"id": "a"}\n' * 100)
+    broken = {"cut": whole[:-12], "no gzip": b"text", "no JSON": gzip.compress(b"{\n")}
+    path.write_bytes(broken[damage])
+    with pytest.raises(ValueError, match=r"Cannot read .*documents\.jsonl\.gz"):
+        load_documents("msrcv1", data_home=tmp_path)

@@ -93,6 +93,9 @@ def test_what_ctrl_c_leaves_is_the_model_of_that_many_iterations(name, ctrl_c):
         model.fit(data)
     np.testing.assert_array_equal(model.doc_topic_, undisturbed.doc_topic_)
     np.testing.assert_array_equal(model.labels_, undisturbed.labels_)
+    assert model.n_iter_ == undisturbed.n_iter_ == 5
+    # one less: to know the objective of the last state takes one more sweep
+    np.testing.assert_array_equal(model.trace_.objective, undisturbed.trace_.objective[:4])
     for view in data.names:
         np.testing.assert_array_equal(model.components_[view], undisturbed.components_[view])
         mixtures = (m.view_doc_topic_[view] for m in (model, undisturbed))
@@ -115,6 +118,7 @@ def test_ctrl_c_in_a_later_restart_keeps_a_better_one_that_is_finished(views, ct
         model.fit(views)
     np.testing.assert_array_equal(model.doc_topic_, first.doc_topic_)
     assert model.trace_.restarts.tolist() == [first.objective_] == [model.objective_]
+    assert model.n_iter_ == 20
 
 
 def test_ctrl_c_in_a_later_restart_keeps_that_one_if_it_is_better(views, ctrl_c):

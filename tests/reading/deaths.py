@@ -1,5 +1,6 @@
 """Ways in which a reader of files can die, for the tests of child processes."""
 
+import builtins
 import ctypes
 import os
 import signal
@@ -58,7 +59,12 @@ def process(path):
 
 
 def fail(path, kind):
-    raise {"OSError": OSError, "unicode": _unicode, "own": OwnError}[kind]("of its own")
+    own = {"unicode": _unicode, "own": OwnError}
+    raise (own.get(kind) or getattr(builtins, kind))("of its own")
+
+
+def complain(path):
+    raise ValueError(f"{path} is bad.")
 
 
 def _unicode(text):

@@ -42,9 +42,23 @@ def test_warnings_come_along_and_prints_do_not_disturb(path, capfd):
 @pytest.mark.parametrize(
     ("kind", "error"), [("OSError", OSError), ("unicode", ValueError), ("own", ValueError)]
 )
-def test_errors_come_along(path, kind, error):
-    with pytest.raises(error, match="of its own"):
+def test_errors_come_along_and_name_the_file(path, kind, error):
+    with pytest.raises(error, match=r"some file\.h5: .*of its own"):
         call_in_child(deaths.fail, path, kind)
+
+
+@pytest.mark.parametrize("kind", ["RuntimeError", "KeyError", "IndexError", "AttributeError"])
+@pytest.mark.parametrize("child", [True, False], ids=["child", "no child"])
+def test_an_error_of_a_library_is_a_named_one(path, kind, child, monkeypatch):
+    if not child:
+        monkeypatch.setattr(sys, "executable", None)
+    with pytest.raises(ValueError, match=r"Cannot read .*some file\.h5: .*of its own"):
+        call_in_child(deaths.fail, path, kind)
+
+
+def test_a_file_that_is_named_already_is_not_named_twice(path):
+    with pytest.raises(ValueError, match=r"^[^:]*some file\.h5 is bad\.$"):
+        call_in_child(deaths.complain, path)
 
 
 @unix_only

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from coview import Views
 from coview.reading import plain_files
 from coview.reading.matrix_files import read_matrix
+from coview.reading.tables import open_table
 
 MEGABYTES = 1 << 20
 
@@ -99,6 +100,52 @@ def test_parquet_files_are_refused(tmp_path):
     parquet.write_table(pa.table({"text": ["the same words"] * 4_000_000}), path)
     assert path.stat().st_size < 20_000
     refused(lambda: Views.from_table(path, text=["text"]), path)
+
+
+KINDS = {
+    "text": lambda text, n: [text] * n,
+    "list": lambda text, n: [[text]] * n,
+    "struct": lambda text, n: [{"of": text}] * n,
+    "map": lambda text, n: [[("key", text)]] * n,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_text_that_parquet_holds_once_is_not_unfolded_for_every_row(tmp_path, kind):
+    """What the metadata tell is the size of the text and of the references to it."""
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    of_kind = pa.map_(pa.string(), pa.string()) if kind == "map" else None
+    rows = pa.array(KINDS[kind]("a long text " * 20_000, 500), type=of_kind)
+    parquet.write_table(pa.table({"text": rows}), path)
+    metadata = parquet.ParquetFile(path).metadata
+    assert metadata.row_group(0).total_byte_size < 500_000
+    before = pa.total_allocated_bytes()
+    source = open_table(path)
+    refused(lambda: next(source.rows(["text"])), path)
+    if kind != "struct":  # fields of structs are read unfolded, as pyarrow cannot do otherwise
+        assert pa.total_allocated_bytes() - before < 10 * MEGABYTES
+
+
+def test_dictionaries_of_parquet_are_read_as_what_they_stand_for(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rng = np.random.default_rng(0)
+    texts = [None if i % 7 == 0 else f"word{rng.integers(50)}" for i in range(3000)]
+    columns = {
+        "text": texts,
+        "large": pa.array(texts, pa.large_string()),
+        "folded": pa.array(texts).dictionary_encode(),
+        "bytes": [None if text is None else text.encode() for text in texts],
+        "list": [[text, "x"] for text in texts],
+        "number": pa.array(list(range(3000))).dictionary_encode(),
+        "pairs": pa.array([[("k", text)] for text in texts], pa.map_(pa.string(), pa.string())),
+    }
+    table = pa.table(columns)
+    parquet.write_table(table, tmp_path / "a.parquet", row_group_size=700)
+    rows = [cells for _, cells in open_table(tmp_path / "a.parquet").rows(list(columns))]
+    assert rows == list(zip(*(table[name].to_pylist() for name in columns), strict=True))
 
 
 def test_what_data_are_like_is_read(tmp_path):

@@ -496,3 +496,13 @@ def test_labels_are_read_from_files_of_either_kind(tmp_path):
     (tmp_path / "labels.txt").write_text("3\n\n-1\n")
     assert read_labels(tmp_path / "labels.txt").tolist() == [3, -1, -1]
     assert read_labels([1, 2]) == [1, 2]
+
+
+@pytest.mark.parametrize("text", ["1 ", "0 \n1 \n", "2\n", "1 # nothing\n"])
+def test_svmlight_files_without_entries_have_no_width(tmp_path, text):
+    """One column would be made up."""
+    path = tmp_path / "a.svm"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"a\.svm: it has no entries"):
+        read_matrix(path)
+    assert read_matrix(path, n_features=3)[0].shape[1] == 3

@@ -367,3 +367,40 @@ def test_a_write_that_fails_leaves_the_old_file(model, stored, monkeypatch):  # 
         to_mudata(model, stored, stored)
     assert stored.read_bytes() == before
     assert os.listdir(stored.parent) == ["cells.h5mu"]
+
+
+@pytest.fixture
+def file_of_two(tmp_path):
+    path = tmp_path / "cells.h5mu"
+    with reader._quiet():
+        parts = {"rna": anndata.AnnData(sp.csr_matrix(np.eye(6))), "prot": np.ones((4, 2))}
+        parts["prot"] = anndata.AnnData(parts["prot"])
+        mudata.MuData(parts).write(path)
+    return path
+
+
+@pytest.mark.parametrize("place", ["obs", "mod/rna/var", "mod/prot/obs", "mod/prot/obs/_index"])
+def test_lost_names_of_cells_and_variables_are_not_made_up(file_of_two, place):
+    """mudata numbers them instead, and cells of one modality are no cells of the other then."""
+    with pytest.importorskip("h5py").File(file_of_two, "r+") as file:
+        del file[place]
+    with pytest.raises(ValueError, match=r"Cannot read .*cells\.h5mu: it has no names in"):
+        Views.from_mudata(file_of_two)
+
+
+def test_cells_that_the_file_does_not_list_are_refused(file_of_two):
+    with pytest.importorskip("h5py").File(file_of_two, "r+") as file:
+        names = file["mod/prot/obs/_index"]
+        names[2] = "another"
+    with pytest.raises(ValueError, match=r"cells\.h5mu: its modalities list 7 cells, its obs 6"):
+        Views.from_mudata(file_of_two)
+
+
+def test_a_damaged_sparse_matrix_in_a_file_is_named(file_of_two):
+    """scipy's own functions answer by "vector::_M_default_append", or end the interpreter."""
+    path = file_of_two
+    with pytest.importorskip("h5py").File(path, "r+") as file:
+        ends = file["mod/rna/X/indptr"]
+        ends[3] = 0
+    with pytest.raises(ValueError, match=r"cells\.h5mu: View 'rna' is a damaged sparse matrix"):
+        Views.from_mudata(path)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -479,3 +480,64 @@ def test_views_from_a_table_can_be_used_by_the_container(tmp_path):
     assert part.recipes["de"].counts(["Katze"])[0].nnz == 1
     with pytest.warns(DataWarning, match="No list of stop words"):
         Views.from_table(tmp_path / "t.csv", text="en", languages="tlh")
+
+
+def test_a_compressed_text_that_is_damaged_twice_is_named(tmp_path):
+    """The line that is no text is looked for in a second reading, which meets the other damage."""
+    path = tmp_path / "a.csv.gz"
+    lines = b"text\n" + b"".join(b"%d words and more\n" % i for i in range(5000))
+    whole = gzip.compress(lines + b"\xff\xfe broken\n" * 3000)
+    for cut in range(2, len(whole), max(1, len(whole) // 60)):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(ValueError, match=r"a\.csv\.gz"):
+            list(open_table(path).rows(["text"]))
+
+
+def test_an_error_of_pyarrow_of_any_type_names_the_file(tmp_path, monkeypatch):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pa = pytest.importorskip("pyarrow")
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"text": ["a b c"]}), path)
+    for kind, expected in (
+        (pa.lib.ArrowCapacityError, ValueError),
+        (OverflowError, ValueError),
+        (pa.lib.ArrowMemoryError, MemoryError),
+    ):
+
+        def fail(*arguments, kind=kind, **options):
+            raise kind("of its own")
+
+        monkeypatch.setattr(parquet, "ParquetFile", fail)
+        with pytest.raises(expected, match=r"a\.parquet cannot be read.*of its own") as caught:
+            open_table(path).columns()
+        assert type(caught.value) is expected
+
+
+FLIPS = """
+import sys
+from pathlib import Path
+from coview.reading.tables import open_table
+
+path = Path(sys.argv[1])
+whole = path.read_bytes()
+footer = int.from_bytes(whole[-8:-4], "little")
+for place in range(len(whole) - 8 - footer, len(whole) - 8):
+    for bit in range(0, 8, 2):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << bit
+        path.write_bytes(bytes(damaged))
+        try:
+            list(open_table(path).rows(["text"]))
+        except (ValueError, MemoryError) as error:
+            assert path.name in str(error), error
+print("alive")
+"""
+
+
+def test_a_damaged_footer_of_parquet_does_not_end_the_process(tmp_path):
+    """pyarrow does, where it is asked about a column of a damaged part."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["a b", "c d"]}), path, store_schema=False)
+    command = [sys.executable, "-c", FLIPS, str(path)]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.stdout == "alive\n", ran.stderr[-500:]

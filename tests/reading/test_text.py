@@ -511,6 +511,8 @@ def test_classes_of_a_user_cannot_be_saved():
         ({"parameters": {"secret": 1}}, "has no 'secret'"),
         ({"parameters": {"input": "filename"}}, "must be 'content'"),
         ({"dtype": "object"}, "cannot be object"),
+        ({"parameters": {"strip_accents": "-0.5"}}, "strip_accents"),
+        ({"parameters": {"analyzer": "letters"}}, "letters"),
     ],
 )
 def test_data_cannot_name_code_or_files(change, match):

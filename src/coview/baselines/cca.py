@@ -199,7 +199,7 @@ class CommonSpace:
             raise ValueError(
                 f"{type(model).__name__} finds {n_directions} directions from documents that have "
                 f"all views, and there are {len(complete)} of these. Leave out a view that few "
-                "documents have, or lower n_components."
+                "documents have, or lower n_components or n_directions."
             )
         features = Features.learn(views, model.features)
         points = {n: p[complete] for n, p in features.points(views).items()}

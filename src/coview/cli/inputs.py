@@ -152,13 +152,17 @@ class DataSource:
 
         if not (self.text or self.tokens or self.image or self.vector_columns):
             self._raise_no_columns(path)
+        text = parse_pairs(self.text, "--text")
+        tokens = parse_pairs(self.tokens, "--tokens")
+        image = parse_pairs(self.image, "--image")
+        self._check_columns(path, [*text.values(), *tokens.values(), *image.values()])
         show = not self.quiet and path.stat().st_size > PROGRESS_BYTES
         with _reading_bar(f"Reading {path.name}", show=show) as progress:
             return Views.from_table(
                 path,
-                text=parse_pairs(self.text, "--text"),
-                tokens=parse_pairs(self.tokens, "--tokens"),
-                image=parse_pairs(self.image, "--image"),
+                text=text,
+                tokens=tokens,
+                image=image,
                 embedding=self.vector_columns,
                 id=self.id,
                 label=self.label,
@@ -167,6 +171,16 @@ class DataSource:
                 on_bytes=progress,
                 **self._text_options(),
             )
+
+    def _check_columns(self, path: Path, columns: list[str]) -> None:
+        """Refuse unknown columns before scikit-learn, which reads texts, is imported."""
+        from coview.reading.tables import check_columns, open_table
+
+        also = [column for column in (self.id, self.label) if column is not None]
+        check_columns(
+            [*columns, *also],
+            open_table(path, encoding=self.encoding, delimiter=self.delimiter),
+        )
 
     def _raise_no_columns(self, path: Path) -> None:
         """Raise an error that lists the columns and suggests the likely ones."""

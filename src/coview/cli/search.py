@@ -104,6 +104,8 @@ def search(
 
       coview search news.coview --like d017 --in de --explain
     """
+    if (query is None) == (like is None):  # before anything large is imported or read
+        raise UsageError("Give either a query (a text, or the path of an image file) or --like ID.")
     from coview.io import load
 
     check_table_output(output, model, among, show, index)
@@ -265,8 +267,6 @@ def parse_query(model: Any, query: str | None, view: str | None, like: str | Non
     """Return the query as `SearchIndex.query` takes it."""
     from coview.retrieval import Doc
 
-    if (query is None) == (like is None):
-        raise UsageError("Give either a query (a text, or the path of an image file) or --like ID.")
     if like is not None:
         return Doc(like)
     sources = {r.source: r.kind for r in model.recipes_.values() if r is not None}

@@ -8,6 +8,7 @@ a clone of coview's repository, and are looked for in the folder named by the en
 import json
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -16,7 +17,7 @@ from coview.datasets.folders import check_manifest, find_views, load_folder, nee
 from coview.datasets.newsgroups import load_newsgv2, load_newsgv4
 from coview.datasets.registry import DATASETS, UNIVERSITIES, dataset
 from coview.params import check_choice
-from coview.reading.plain_files import open_gzip
+from coview.reading.plain_files import load_array, open_gzip, read_file
 from coview.views.container import Views
 from coview.wording import quoted
 
@@ -274,6 +275,10 @@ def load_documents(name: str, *, data_home: Home = None) -> list[dict[str, str]]
     path = need_folder(dataset(name), data_home) / "documents.jsonl.gz"
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not there: {quoted(name)} has no raw documents.")
+    return read_file(path, _read_json_lines)
+
+
+def _read_json_lines(path: Path) -> list[dict[str, str]]:
     with path.open("rb") as raw, open_gzip(raw, path.stat().st_size) as lines:
         return [json.loads(line) for line in lines]
 
@@ -282,7 +287,7 @@ def _is_test(name: str, data_home: Home) -> np.ndarray:
     path = need_folder(dataset(name), data_home) / "is_test.npy"
     if not path.is_file():
         raise FileNotFoundError(f"{path}, which says which documents are for testing, is missing.")
-    return np.load(path, allow_pickle=False).astype(bool)
+    return read_file(path, load_array).astype(bool)
 
 
 def _with_matrices(views: Views, matrices: dict[str, Any]) -> Views:

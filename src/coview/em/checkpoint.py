@@ -327,7 +327,8 @@ def _unpack_run(
         carried_penalty=_unhex(header["carried_penalty"]),
     )
     candidates = tuple((name, float.fromhex(value)) for name, value in header["candidates"])
-    return EMRun(problem, tuple(map(_unpack_values, header["history"])), candidates)
+    history = tuple(map(_unpack_values, header["history"]))
+    return EMRun(problem, history, candidates, finished=prefix == "best")
 
 
 def _array_fields(emission: Any) -> list[str]:

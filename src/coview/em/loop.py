@@ -32,6 +32,8 @@ class EMRun:
         The final objectives of all runs of the fit, in the run that was kept.
     other_labels : tuple of ndarray of shape (documents,)
         The labels of the other runs of the fit, in the run that was kept.
+    finished : bool
+        Whether it was not left in the middle.
     """
 
     problem: Problem
@@ -39,6 +41,7 @@ class EMRun:
     candidates: tuple[tuple[str, float], ...] = ()
     restarts: tuple[float, ...] = ()
     other_labels: tuple[np.ndarray, ...] = ()
+    finished: bool = True
 
     @property
     def objective(self) -> float:
@@ -47,8 +50,8 @@ class EMRun:
 
     @property
     def n_iter(self) -> int:
-        """How many iterations led to `objective`."""
-        return len(self.history) - 1
+        """How many iterations led to `problem`."""
+        return len(self.history) - int(self.finished)
 
     @property
     def trace(self) -> Trace:
@@ -67,7 +70,7 @@ class Interrupted(KeyboardInterrupt):
     """
 
     def __init__(self, run: EMRun):
-        super().__init__(f"Stopped after {run.n_iter + 1} iterations; the last state is kept.")
+        super().__init__(f"Stopped after {run.n_iter} iterations; the last state is kept.")
         self.run = run
 
 
@@ -111,7 +114,7 @@ def run_em(
         problem, n_iter = complete
         if not n_iter:
             raise
-        raise Interrupted(EMRun(problem, tuple(values[:n_iter]))) from interrupt
+        raise Interrupted(EMRun(problem, tuple(values[:n_iter]), finished=False)) from interrupt
 
 
 def _warn_of_a_fall(values: list[Values], problem: Problem) -> None:

@@ -277,18 +277,22 @@ def fit_bytes(
     n_slots: int,
     itemsize: int,
     clusters: bool = False,
+    n_feature_topics: Sequence[int] = (),
 ) -> int:
     """Return the memory that a fit takes beside the views themselves.
 
     Non-zeros in column order and their ratios, old and new mixtures, old and new topics and their
-    gradient in double precision. With `clusters` there is an ensemble: it is made before all that
-    is there, its consensus is found beside the column order, and its labels stay.
+    gradient in double precision, and the same of feature topics, where there are some. With
+    `clusters` there is an ensemble: it is made before all that is there, its consensus is found
+    beside the column order, and its labels stay.
     """
     n_docs, width = matrices[0].shape[0], padded(n_topics)
     nnz, terms = sum(m.nnz for m in matrices), sum(m.shape[1] for m in matrices)
     mixtures = 2 * n_slots * n_docs * width * itemsize
     topics = terms * width * (2 * itemsize + 8)
-    em = nnz * (4 + 2 + itemsize) + mixtures + topics
+    pairs = zip(n_feature_topics, matrices, strict=False)
+    factors = sum(n * (m.shape[1] + n_topics) for n, m in pairs) * (2 * itemsize + 8)
+    em = nnz * (4 + 2 + itemsize) + mixtures + topics + factors
     if not clusters:
         return em
     start = nnz * (4 + 2) + consensus_bytes(n_docs, n_topics)
@@ -301,12 +305,16 @@ def check_fit_memory(
     n_slots: int,
     itemsize: int,
     clusters: bool = False,
+    n_feature_topics: Sequence[int] = (),
 ) -> None:
     """Refuse a fit that does not fit into memory, before anything large is allocated."""
     n_docs, terms = matrices[0].shape[0], sum(m.shape[1] for m in matrices)
+    what = f"{n_topics:,} topics"
+    if n_feature_topics:
+        what += f" and up to {max(n_feature_topics):,} feature topics (n_feature_topics)"
     check_memory(
-        fit_bytes(matrices, n_topics, n_slots, itemsize, clusters),
-        f"fitting {n_topics:,} topics to {n_docs:,} documents and {terms:,} terms",
+        fit_bytes(matrices, n_topics, n_slots, itemsize, clusters, n_feature_topics),
+        f"fitting {what} to {n_docs:,} documents and {terms:,} terms",
     )
 
 

@@ -156,7 +156,9 @@ class _Restarts:
 
         def on_iteration(problem: Problem, values: Sequence[Values]) -> bool:
             self._show(i, len(values), f"objective {values[-1].objective:.6g}")
-            self._writer.after_iteration(lambda: EMRun(problem, tuple(values), tried), len(values))
+            self._writer.after_iteration(
+                lambda: EMRun(problem, tuple(values), tried, finished=False), len(values)
+            )
             return plan.on_iteration is not None and bool(plan.on_iteration(problem, values))
 
         try:

@@ -20,6 +20,7 @@ ROW_VISITS = 400_000  # rounds on all rows, if they are more than the sample, vi
 FEWEST_ROUNDS = 3  # but there are at least so many rounds
 LANES = 8  # sparse rows: centers are padded to a multiple of this
 BLOCK = 1 << 17  # scores of dense rows that are held at a time
+LITTLE = 1 << 16  # numbers in dense rows that are so few that compiling for them takes longer
 
 
 @dataclass(frozen=True)
@@ -178,6 +179,9 @@ class _DenseRows:
         self.values, self.mean, self.n_rows = values, mean, len(values)
         self.lengths = squared_lengths(values)
         self.slack = _slack(values)
+        # where there is little to compute, kernels that compute in double precision anyway are
+        # given doubles: one version of them less to compile, and the same bits
+        self.given = np.float64 if values.size <= LITTLE else values.dtype
 
     @cached_property
     def by_feature(self) -> np.ndarray:
@@ -213,7 +217,11 @@ class _DenseRows:
             scores = minus_twice @ self.values[here].T
             scores += bias
             n_changed += nearest_by_scores(
-                scores, self.lengths[here], self.slack, labels[here], distances[here]
+                scores.astype(self.given, copy=False),
+                self.lengths[here],
+                self.slack,
+                labels[here],
+                distances[here],
             )
         return n_changed
 
@@ -221,7 +229,9 @@ class _DenseRows:
         """Move the centers to the means of their rows."""
         from coview.kernels.kmeans import means_dense
 
-        means_dense(self.values, labels, counts, centers.values)
+        moved = centers.values.astype(self.given)
+        means_dense(self.values.astype(self.given, copy=False), labels, counts, moved)
+        centers.values[:] = moved
 
 
 class _SparseRows:

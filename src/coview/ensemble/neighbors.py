@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.ensemble.features import Rows
-from coview.kernels.nearest import largest_of_rows, sparse_products
 
 SCORES_AT_ONCE = 1 << 19  # cosines that are held at a time
 SAME = 1e-6  # cosines are rounded to it: their last bits depend on how many rows there are
@@ -75,6 +74,8 @@ def _cosines(rows: Rows, points: Rows) -> Scores:
         return lambda here: rows[here] @ points.T
     by_feature = sp.csc_array(points)
 
+    from coview.kernels.nearest import sparse_products
+
     def cosines(here: slice) -> np.ndarray:
         some = rows[here]
         found = np.zeros((some.shape[0], points.shape[0]), some.dtype)
@@ -94,11 +95,15 @@ def _mean_cosine(rows: Rows, has: np.ndarray) -> np.float32:
 def _nearest(
     scores: Scores, n_rows: int, n_points: int, n_neighbors: int, own: np.ndarray | None
 ) -> np.ndarray:
+    from coview.kernels.nearest import largest_of_rows
+
     k = max(min(n_neighbors, n_points - (own is not None)), 0)
     found = np.empty((n_rows, k), np.int32)
     own = np.full(n_rows, -1) if own is None else own
     size = max(SCORES_AT_ONCE // max(n_points, 1), 1)
     for start in range(0, n_rows if k else 0, size):
         here = slice(start, start + size)
-        largest_of_rows(np.ascontiguousarray(scores(here)), own[here], SAME, found[here])
+        # compiled for double precision alone, in which it compares
+        some = np.ascontiguousarray(scores(here), np.float64)
+        largest_of_rows(some, own[here], SAME, found[here])
     return found

@@ -25,6 +25,7 @@ from coview.ensemble.copies import copies
 from coview.ensemble.features import Rows, Seen, n_dimensions, see, view_features
 from coview.ensemble.kmeans import kmeans
 from coview.ensemble.spaces import VIEW_NEIGHBORS, neighbor_graph
+from coview.memory import check_memory
 from coview.params import check_int
 from coview.views.container import Views
 
@@ -113,8 +114,12 @@ def view_reliability(
     """
     from coview.runners.native import one_native_thread
 
-    check_int("n_components", n_components, 1)
+    from coview.ensemble.memory import making_bytes
+
+    n_components = check_int("n_components", n_components, 1)
     views = views if isinstance(views, Views) else Views(views)
+    needed = making_bytes(list(views.matrices.values()), n_components)
+    check_memory(needed, f"{n_components:,} clusters (n_components) of {views.n_docs:,} documents")
     scaling = learn_scaling(views.matrices, views.present, "auto")
     matrices = [
         scaled(name, matrix, views.present[:, v], scaling).astype(np.float32)

@@ -142,7 +142,6 @@ def reorder(values, place, out):
         out[place[j]] = values[j]
 
 
-@njit(**_OPTIONS)
 def log_likelihood(data, ratio):
     """Return sum_i data[i] * log p[i] in double precision, with p = data / ratio (nnz,).
 
@@ -150,9 +149,14 @@ def log_likelihood(data, ratio):
     the loop scalar. Here p = 2**e m with m in [sqrt(1/2), sqrt(2)), and log m = 2 artanh(f) with
     f = (m-1)/(m+1) as a series in f; |f| < 0.172 makes the first term left out smaller than 1e-16.
     """
-    mantissa = np.empty(_CHUNK, np.float64)
-    bits = mantissa.view(np.int64)
+    mantissa = np.empty(_CHUNK, np.float64)  # not in the kernel, where a view is slow to compile
     exponent = np.empty(_CHUNK, np.int32)
+    return _log_likelihood(data, ratio, mantissa, mantissa.view(np.int64), exponent)
+
+
+@njit(**_OPTIONS)
+def _log_likelihood(data, ratio, mantissa, bits, exponent):
+    """Compute `log_likelihood` in pieces; bits are those of mantissa, (_CHUNK,) like exponent."""
     total = 0.0
     size = data.shape[0]
     for start in range(0, size, _CHUNK):

@@ -38,7 +38,7 @@ from coview.models._shared import (
     factored_topics,
     one_mixture,
 )
-from coview.params import check_int
+from coview.params import by_view, check_int
 
 
 class DualPLSA(BaseViewsModel):
@@ -132,6 +132,9 @@ class DualPLSA(BaseViewsModel):
         super()._check_parameters()
         check_int("n_feature_topics", self.n_feature_topics, 1)
         check_feature_topics(self.n_feature_topics, self.feature_topics_init)
+
+    def _feature_topics(self, data: Prepared) -> list[int]:
+        return by_view("n_feature_topics", self.n_feature_topics, data.names)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
         topics = factored_topics(start, self.n_feature_topics, data, rng, self.feature_topics_init)

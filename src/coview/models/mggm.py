@@ -66,7 +66,7 @@ from coview.models._shared import (
     one_mixture,
 )
 from coview.models.ltm import LTM
-from coview.params import check_choice, check_real
+from coview.params import by_view, check_choice, check_real
 from coview.runners.threads import effective_threads
 from coview.views.checks import DataWarning
 from coview.views.container import Views
@@ -317,6 +317,9 @@ class MGGM(NeighborsOfNewDocuments):
         if name == "ltm_mixtures":
             return mixture_start(name, ltm.doc_topic_, data)
         return label_start(name, ltm.labels_, self.n_components, data)
+
+    def _feature_topics(self, data: Prepared) -> list[int]:
+        return by_view("n_feature_topics", self.n_feature_topics, data.names)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
         topics = factored_topics(

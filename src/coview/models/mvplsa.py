@@ -44,6 +44,7 @@ from coview.models._shared import (
     factored_topics,
     one_mixture,
 )
+from coview.params import by_view
 
 
 class MVPLSA(BaseViewsModel):
@@ -136,6 +137,9 @@ class MVPLSA(BaseViewsModel):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_feature_topics(self.n_feature_topics, self.feature_topics_init)
+
+    def _feature_topics(self, data: Prepared) -> list[int]:
+        return by_view("n_feature_topics", self.n_feature_topics, data.names)
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
         topics = factored_topics(

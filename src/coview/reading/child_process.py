@@ -13,7 +13,6 @@ here.
 
 from __future__ import annotations
 
-import builtins
 import json
 import os
 import pickle
@@ -41,6 +40,12 @@ _COMMAND = (
 )
 SECONDS, BYTES_PER_SECOND = 120.0, 1e6  # what reading may take: a start, and a very slow disk
 SPARE_BYTES = 1 << 30  # of addresses, which libraries reserve without using them
+# types of errors that coview raises about a file in words of its own, and those that stay beside
+_OWN_TYPES = {kind.__name__: kind for kind in (ValueError, TypeError)}
+_KEPT_TYPES = {
+    kind.__name__: kind
+    for kind in (*_OWN_TYPES.values(), MemoryError, ImportError, OSError, PermissionError)
+}
 
 
 def call_in_child(function: Callable[..., Any], path: Path, *arguments: Any) -> Any:
@@ -70,14 +75,15 @@ def iterate_in_child(
     Raises
     ------
     ValueError, MemoryError
-        If the child dies or takes too long: the message names the file. Errors of the function
-        come as they are if they are Python's own, else as ValueError.
+        If the child dies or takes too long, or if the function fails: the message names the file.
+        Errors of the function keep their type if it is one that coview documents; all others, such
+        as those of a library that stumbles over damage, become ValueError.
     """
     seconds = read_file(path, _time_limit)
     with TemporaryFile() as errors:
         child = _start(errors)
         if child is None:
-            yield from _items(function(path, *arguments))
+            yield from _items_here(function, path, arguments)
             return
         try:
             _ask(child, function, (path, *arguments))
@@ -92,6 +98,15 @@ def iterate_in_child(
 
 def _time_limit(path: Path) -> float:
     return SECONDS + path.stat().st_size / BYTES_PER_SECOND
+
+
+def _items_here(
+    function: Callable[..., Any], path: Path, arguments: tuple[Any, ...]
+) -> Iterator[Any]:
+    try:
+        yield from _items(function(path, *arguments))
+    except Exception as error:
+        raise _named_error(*_described(error), path) from error
 
 
 def _items(result: Any) -> Iterator[Any]:
@@ -141,7 +156,8 @@ def _answers(child: Any, path: Path, seconds: float, errors: BinaryIO) -> Iterat
             message, category = values
             warnings.warn(message, category, stacklevel=5)
         elif kind == "error":
-            raise _as_exception(*values)
+            name, text = values
+            raise _named_error(name, text, path)
         else:
             return
 
@@ -187,12 +203,19 @@ def _cause(code: int) -> str:
         return f"code {code & 0xFFFFFFFF:#x}"
 
 
-def _as_exception(name: str, text: str) -> Exception:
-    """Return an error of Python's own by its name; others become ValueError."""
-    kind: Any = getattr(builtins, name, None)
-    if not (isinstance(kind, type) and issubclass(kind, Exception)):
-        return ValueError(text)
-    return ValueError(text) if issubclass(kind, UnicodeError) else kind(text)
+def _described(error: Exception) -> tuple[str, str]:
+    """Return the type of an error by its name, and its words."""
+    return type(error).__name__, str(error) or type(error).__name__
+
+
+def _named_error(name: str, text: str, path: Path) -> Exception:
+    """Return an error that names the file, of the type that it had if coview documents that."""
+    kind = _KEPT_TYPES.get(name, ValueError)
+    if kind is ImportError or str(path) in text:
+        return kind(text)
+    if name in _OWN_TYPES:
+        return kind(f"{path}: {text}")
+    return kind(f"Cannot read {path}: {text.rstrip('.')}.")
 
 
 # -- the child ------------------------------------------------------------------------------------
@@ -215,8 +238,7 @@ def serve() -> None:
                 send.message("item", item)
         send.message("end")
     except Exception as error:
-        text = str(error) or type(error).__name__
-        send.message("error", type(error).__name__, text)
+        send.message("error", *_described(error))
     # without the cleaning up of libraries, which may stumble over damage
     os._exit(0)
 

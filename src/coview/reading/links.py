@@ -125,7 +125,7 @@ def directed_links(
         _report_unlisted(list(unlisted), n_dropped, unknown)
     shape = (len(number),) * 2
     links = sp.coo_array((np.array(weights), (np.array(rows), np.array(columns))), shape=shape)
-    return _without_loops(check_matrix(links, "links", negatives="never")), check_ids(number)
+    return _without_loops(check_matrix(links, "links", negatives="never")), check_ids(list(number))
 
 
 def _report_unlisted(unlisted: list[str], n_dropped: int, unknown: str) -> None:
@@ -185,7 +185,7 @@ def _weight(value: Any, where: str) -> float:
 def _edges_of_file(path: Path) -> Iterator[Edge]:
     """Yield the link of each line; the first line tells what separates the fields."""
     if not path.is_file():
-        raise FileNotFoundError(f"There is no file {path}.")
+        raise FileNotFoundError(f"There is no file of links at {printable(path, 500)}.")
     with path.open(encoding="utf-8-sig") as file:
         try:
             for number, fields in _lines(file):

@@ -119,6 +119,8 @@ def _read_svmlight(path: Path, variable: str | None, n_features: int | None) -> 
     if not path.stat().st_size:
         raise ValueError("it is empty")
     matrix, labels = load_svmlight_file(str(path), n_features=n_features)
+    if n_features is None and not len(matrix.indices):
+        raise ValueError("it has no entries, so that nothing tells how many columns there are")
     return matrix, labels
 
 

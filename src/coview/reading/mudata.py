@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 # names of layers that hold counts, by custom; the first that does is read
 COUNT_LAYERS = ("counts", "raw_counts", "umi_counts", "count", "raw", "umi")
+_AXES = ("obs", "var")
 # warnings of the two libraries about themselves, which our callers cannot change
 _NOISE = "Cannot join columns|(obs|var)_names are not unique|The HDF5 file was not created"
 
@@ -150,8 +151,29 @@ def _load(path: Path) -> Any:
         sizes: list[int] = []
         # append returns None; anything else would end the walk
         file.visititems(lambda _, item: sizes.append(getattr(item, "nbytes", 0)))
+        n_cells = _check_names_are_there(file)
     check_room(sum(sizes))
-    return need("mudata", extra="scverse").read_h5mu(path)
+    mdata = need("mudata", extra="scverse").read_h5mu(path)
+    if mdata.n_obs != n_cells:
+        raise ValueError(
+            f"its modalities list {plural(mdata.n_obs, 'cell')}, its obs {n_cells:,}. Damage, or a "
+            "file that was not brought up to date: mdata.update()"
+        )
+    return mdata
+
+
+def _check_names_are_there(file: Any) -> int:
+    """Return the number of cells; refuse a file for whose lost names numbers would be made."""
+    places = [f"{axis} of modality {quoted(name)}" for name in file["mod"] for axis in _AXES]
+    parts = [file[f"mod/{name}"].get(axis) for name in file["mod"] for axis in _AXES]
+    for place, part in zip(["obs", *places], [file.get("obs"), *parts], strict=True):
+        if part is None or _index_of(part) not in part:
+            raise ValueError(f"it has no names in {place}")
+    return len(file["obs"][_index_of(file["obs"])])
+
+
+def _index_of(part: Any) -> str:
+    return str(part.attrs.get("_index", "_index"))
 
 
 def _chosen(mdata: Any, modalities: Sequence[str] | None, layers: Mapping[str, str]) -> list[str]:
@@ -199,7 +221,7 @@ def _counts_of(part: Any, name: str, layer: str | None) -> Any:
     advice = f"Choose raw counts: {choice}; it has {_listed(layers)}."
     if matrix is None:
         raise ValueError(f"{where} is empty. {advice}")
-    if 0 not in matrix.shape and matrix.min() < 0:
+    if _has_negative(_values(matrix)):
         raise ValueError(f"{where} has negative values, so it was scaled. {advice}")
     if not _is_counts(matrix):
         _warn(
@@ -228,7 +250,12 @@ def _is_counts(matrix: Any) -> bool:
     )
 
 
+def _has_negative(values: np.ndarray) -> bool:
+    return values.dtype.kind in "if" and bool((values < 0).any())
+
+
 def _values(matrix: Any) -> np.ndarray:
+    """Return the stored values; where they are is not checked yet, so nothing may use it."""
     return np.asarray(matrix.data if sp.issparse(matrix) else matrix)
 
 

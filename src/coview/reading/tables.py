@@ -13,15 +13,14 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from coview.extras import need
-from coview.reading.plain_files import ExpansionError, check_expansion, open_gzip
-from coview.views.named_matrices import index_ids, read_named_matrix
+from coview.reading.plain_files import ExpansionError, open_gzip
+from coview.views.named_matrices import index_ids, matrix_of, read_named_matrix
 from coview.wording import argument, listing, location, plural, printable, quoted
 
 Progress = Callable[[int, int], None]
@@ -94,6 +93,8 @@ def open_table(
         raise FileNotFoundError(f"Expected a file of rows at {path}; {found}.")
     suffix = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
     if suffix in PARQUET and path.suffix != ".gz":
+        from coview.reading.parquet import ParquetRows
+
         return ParquetRows(path, on_bytes)
     file = TextFile(path, encoding, on_bytes)
     if suffix in JSON_LINES and delimiter is None:
@@ -146,6 +147,9 @@ def _is_prose(cells: Sequence[Any]) -> bool:
 # -- text files -----------------------------------------------------------------------------------
 
 
+_NOT_UNPACKED = (gzip.BadGzipFile, zlib.error, EOFError, ExpansionError)
+
+
 class TextFile:
     """A text file, perhaps compressed, whose errors name the line."""
 
@@ -171,7 +175,7 @@ class TextFile:
                 yield text if self._on_bytes is None else self._reported(text, raw)
         except UnicodeError as error:
             raise ValueError(self._undecodable(error)) from error
-        except (gzip.BadGzipFile, zlib.error, EOFError, ExpansionError) as error:
+        except _NOT_UNPACKED as error:
             raise ValueError(f"{self.path} cannot be unpacked: {error}.") from error
 
     def _decompressed(self, raw: Any) -> Any:
@@ -188,10 +192,13 @@ class TextFile:
 
     def _undecodable(self, error: UnicodeError) -> str:
         """Word the error for a line that cannot be decoded; the file is read again to find it."""
-        found = next(self._bad_lines(), None)
+        found, marked = None, False
+        with suppress(*_NOT_UNPACKED):  # this reading may meet damage that the first one did not
+            marked = self._starts_with_utf16_mark()
+            found = next(self._bad_lines(), None)
         where = f"line {found[0]:,}" if found else "some line"
         what = found[1] if found else error
-        likely = ["utf-16"] if self._starts_with_utf16_mark() else ["cp1252", "latin-1"]
+        likely = ["utf-16"] if marked else ["cp1252", "latin-1"]
         return (
             f"{self.path}, {where}: not text in the encoding {self.encoding} ({what}). Give the "
             f"right one, for example {argument('encoding', *likely)}."
@@ -331,58 +338,6 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON; use null for a missing cell")
 
 
-# -- Parquet --------------------------------------------------------------------------------------
-
-
-class ParquetRows:
-    """The rows of a Parquet file, read in batches."""
-
-    location = staticmethod(location)
-
-    def __init__(self, path: Path, on_bytes: Progress | None = None) -> None:
-        self.name, self._path, self._on_bytes = str(path), path, on_bytes
-        self._parquet = need("pyarrow.parquet", extra="parquet")
-
-    def columns(self, sample: int | None = SAMPLE) -> list[str]:
-        """Return the names of the columns."""
-        with self._open() as file:
-            return list(file.schema_arrow.names)
-
-    def rows(self, columns: Sequence[str]) -> Iterator[Row]:
-        """Yield number (from 0) and cells of each row."""
-        done = 0
-        with self._open() as file:
-            total = file.metadata.num_rows
-            for batch in file.iter_batches(batch_size=STEP, columns=list(dict.fromkeys(columns))):
-                cells = zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
-                yield from enumerate(cells, done)
-                done += batch.num_rows
-                self._report(done, total)
-
-    @contextmanager
-    def _open(self) -> Iterator[Any]:
-        """Open the file; pyarrow finds damage when it opens a file or later, when it reads it."""
-        try:
-            with self._parquet.ParquetFile(self._path) as file:
-                self._check_size(file.metadata)
-                yield file
-        except (OSError, ValueError, TypeError, LookupError, NotImplementedError) as error:
-            why = str(error).rstrip(".")
-            raise ValueError(f"{self.name} cannot be read as Parquet: {why}.") from error
-
-    def _check_size(self, metadata: Any) -> None:
-        """Refuse a file that becomes far larger than it is, by compression or by repetition."""
-        groups = range(metadata.num_row_groups)
-        unpacked = sum(metadata.row_group(g).total_byte_size for g in groups)
-        cells = metadata.num_rows * metadata.num_columns
-        check_expansion(max(unpacked, cells), self._path.stat().st_size)
-
-    def _report(self, done: int, total: int) -> None:
-        if self._on_bytes is not None:
-            size = self._path.stat().st_size
-            self._on_bytes(size * done // total, size)
-
-
 # -- DataFrames -----------------------------------------------------------------------------------
 
 
@@ -419,7 +374,7 @@ class FrameRows:
         native = frame.to_native()
         # tables of pyarrow have no names that a matrix needs
         named = hasattr(native, "to_numpy") and hasattr(native, "columns")
-        return read_named_matrix(native, view).matrix if named else frame.to_numpy()
+        return read_named_matrix(native, view).matrix if named else matrix_of(frame, view)
 
 
 def _loaded(frame: Any) -> Any:

@@ -197,7 +197,10 @@ def vectorizer_from_data(settings: dict[str, Any]) -> CountVectorizer:
         parameters["ngram_range"] = tuple(parameters["ngram_range"])
         if max(parameters["ngram_range"], default=0) > LONGEST_RUN:
             raise UnsafePattern(f"Runs of more than {LONGEST_RUN} words take too long to count.")
-    return check_vectorizer(_CLASSES[name](**parameters, dtype=_number_type(settings)), "saved")
+    made = _CLASSES[name](**parameters, dtype=_number_type(settings))
+    checked = check_vectorizer(made, "saved")  # before it is used: it could read files
+    checked.build_analyzer()("a word")  # not at the first document: the file is damaged
+    return checked
 
 
 def _function(name: Any) -> Any:

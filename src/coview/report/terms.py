@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from coview.models import topic_model
+from coview.models import fitted_model
 from coview.params import check_int, check_real
 from coview.term_names import shown_term
 
@@ -42,7 +42,7 @@ def top_terms(
     >>> sorted(terms[0] for terms in top_terms(model, 1)["X"])
     ['ball', 'vote']
     """
-    inner = topic_model(model)
+    inner = fitted_model(model)
     return {
         view: [[shown_term(inner, view, w) for w in best] for best in topics]
         for view, topics in _best_terms(inner, n_terms, relevance).items()
@@ -58,7 +58,7 @@ def terms_frame(model: Any, n_terms: int = 10, *, relevance: float = 0.6) -> Any
     n_terms, relevance
         As in `top_terms`.
     """
-    inner, names = topic_model(model), topic_names(model)
+    inner, names = fitted_model(model), topic_names(model)
     rows = [
         {
             "topic": z,
@@ -118,7 +118,7 @@ def topic_names(model: Any) -> list[str | None]:
     -------
     list of (str or None)
     """
-    inner = topic_model(model)
+    inner = fitted_model(model)
     n_topics = inner.doc_topic_.shape[1]
     if inner is not model:
         return list(map(str, model.classes_))
@@ -176,7 +176,7 @@ def summarize_topics(
     >>> sorted((topic["documents"], topic["terms"]["X"]) for topic in found)
     [(1, ['vote']), (2, ['ball'])]
     """
-    inner = topic_model(model)
+    inner = fitted_model(model)
     unknown = [name for name in views or () if name not in inner.view_names_]
     if unknown:
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.loaded import ROUNDING, check_array, check_shares, check_value, understood
-from coview.models import topic_model
+from coview.models import fitted_model
 from coview.retrieval.approximate import InvertedLists
 from coview.retrieval.combined import Combined
 from coview.retrieval.gallery import Gallery
@@ -132,8 +132,7 @@ def load_index(path: str | os.PathLike[str], model: Any = None) -> IndexContents
     tensors = {name.replace("centre.", "center."): t for name, t in tensors.items()}
     with understood(path, KIND):
         index = _read_index(header, tensors)
-    model = topic_model(model)
-    if model is not None and model_fingerprint(model) != index.model:
+    if model is not None and model_fingerprint(fitted_model(model)) != index.model:
         raise ValueError(
             f"The index {os.fspath(path)} was made with another model than the one given: their "
             "topics differ. Make the index again: SearchIndex(model, ...)."

@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from coview.models import topic_model
+from coview.models import fitted_model, topic_model
 from coview.params import check_choice, check_int, check_n_jobs, check_real
 from coview.retrieval.approximate import InvertedLists, build_lists, nearest_in_lists
 from coview.retrieval.combined import Combined, with_evidence
@@ -132,8 +131,7 @@ class SearchIndex:
         check_real("probes", probes, 0.0, 1.0)
         check_int("random_state", random_state, 0)
         check_n_jobs(n_jobs)
-        model = topic_model(model)
-        check_is_fitted(model)
+        model = fitted_model(model)
         check_view(model, in_view)
         self.model = model
         self.metric = metric

@@ -11,7 +11,7 @@ Every message says what was expected, what was found, where, and what to do abou
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, KeysView, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,14 +58,25 @@ def check_names(names: Iterable[Any], what: str) -> np.ndarray:
         ...
     ValueError: Each of ids must be unique, found twice or more: 'a' (rows 0, 2). ...
     """
-    if isinstance(names, str | bytes):
-        raise TypeError(f"Expected a sequence of names for {what}, found one text {quoted(names)}.")
+    _check_sequence(names, what)
     texts = [_name_text(name, what, index) for index, name in enumerate(names)]
     _check_encodable(texts, what)
     _check_unique(texts, what)
     array = np.empty(len(texts), dtype=object)
     array[:] = texts
     return frozen(array)
+
+
+def _check_sequence(names: Any, what: str) -> None:
+    """Refuse what has no order, or is one name or none."""
+    if isinstance(names, str | bytes):
+        raise TypeError(f"Expected a sequence of names for {what}, found one text {quoted(names)}.")
+    unordered = isinstance(names, Set | Mapping) and not isinstance(names, KeysView)
+    if unordered or not hasattr(names, "__iter__") or getattr(names, "shape", None) == ():
+        raise TypeError(
+            f"Expected a sequence of names for {what}, found {type(names).__name__} "
+            f"({printable(repr(names))})."
+        )
 
 
 def check_size(names: np.ndarray | None, size: int, what: str) -> None:
@@ -240,7 +251,8 @@ def _as_bool(mask: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
 def check_known(given: Iterable[str], names: Iterable[str], what: str) -> None:
     """Refuse names of views that do not exist."""
     names = list(names)
-    unknown = [name for name in given if name not in names]
+    # an array, which is no name, is not compared with names
+    unknown = [name for name in given if not isinstance(name, str) or name not in names]
     if unknown:
         raise ValueError(f"{what} names {listing(unknown)}; the views are {listing(names, 20)}.")
 

@@ -211,9 +211,10 @@ def _check_codes(codes: np.ndarray, n_classes: int | None) -> np.ndarray:
     if wrong.any():
         row = int(np.argmax(wrong))
         upper = "more" if n_classes is None else f"{n_classes - 1}"
-        raise ValueError(
-            f"Labels must be -1 (unlabeled) or 0 to {upper}, found {codes[row]} at {location(row)}."
-        )
+        allowed = f"-1 (unlabeled) or 0 to {upper}"
+        if n_classes == 0:
+            allowed = "-1 (unlabeled), since no class is named in label_names"
+        raise ValueError(f"Labels must be {allowed}, found {codes[row]} at {location(row)}.")
     return codes
 
 

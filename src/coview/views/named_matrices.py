@@ -59,14 +59,14 @@ def read_named_matrix(X: Any, view: str) -> NamedMatrix:
     if features is None and hasattr(X, "set_axis"):
         # numbers that are not names may repeat, which narwhals refuses, and it takes them as rows
         X = X.set_axis([str(column) for column in range(X.shape[1])], axis=1)
-    return NamedMatrix(_matrix(X, view), features, index_ids(X))
+    sparse = getattr(X, "sparse", None)  # pandas has it if all columns are sparse
+    matrix = sparse.to_coo() if sparse is not None else matrix_of(_reader(X), view)
+    return NamedMatrix(matrix, features, index_ids(X))
 
 
-def _matrix(frame: Any, view: str) -> Any:
-    sparse = getattr(frame, "sparse", None)  # pandas has it if all columns are sparse
-    if sparse is not None:
-        return sparse.to_coo()
-    reader = _reader(frame)
+def matrix_of(reader: Any, view: str) -> np.ndarray:
+    """Return the values of a frame that narwhals reads, or of a frame itself."""
+    _refuse_times(reader, view)
     values = reader.to_numpy()
     if values.dtype.kind == "f":
         _check_exact(reader, view)
@@ -79,6 +79,17 @@ def _reader(frame: Any) -> Any:
     except ImportError:
         return frame
     return nw.from_native(frame, eager_only=True)
+
+
+def _refuse_times(reader: Any, view: str) -> None:
+    """Refuse dates and times, which polars makes numbers of where they stand beside numbers."""
+    for name in reader.columns:
+        kind = str(reader[name].dtype)
+        if kind.lower().startswith(("date", "time", "duration", "period")):
+            raise ValueError(
+                f"Column {quoted(name)} of view {quoted(view)} must hold numbers, found dates or "
+                f"times ({kind}). Leave it out, or make counts of it."
+            )
 
 
 def _check_exact(reader: Any, view: str) -> None:

@@ -54,7 +54,7 @@ GENERATORS: dict[str, Generator] = {
         omics.make,
         "`.h5mu` files",
         "the counts written; of damaged files, a reading by h5py",
-        600,
+        500,
     ),
     "pictures": Generator(
         pictures.make,
@@ -108,7 +108,7 @@ GENERATORS: dict[str, Generator] = {
         kills.make,
         "fits and saves killed, then resumed or read",
         "the bytes of a fit that nobody disturbs; of the file that was saved",
-        200,
+        110,
         seconds=300.0,
     ),
     "full_disks": Generator(

@@ -56,6 +56,7 @@ OTHER_WORDS = {
     "in_view": ("view",),
     "reference_view": ("view",),
     "views": ("view", "View"),
+    "training_views": ("view", "View"),
     "init": ("Mixtures", "start", "Labels", "Labels of", "mixtures"),
     "seeds": ("seed",),
     "estimator": ("estimator", "model"),
@@ -82,7 +83,8 @@ def _is_endless(parameter: str, value: Any) -> bool:
 def _judge(result: Any) -> str | None:
     """Refuse mixtures that are not probabilities; other results only have to come."""
     for rows in result if isinstance(result, list) else ():
-        wrong = not_shares(rows, None, or_zero=True)
+        is_mixtures = isinstance(rows, np.ndarray)  # not suggestions
+        wrong = not_shares(rows, None, or_zero=True) if is_mixtures else None
         if wrong:
             return wrong
     return None

@@ -50,7 +50,7 @@ def _case(
 
     def judge(views: Any) -> str | None:
         matrix, names = views["image_color"].toarray(), list(views.features["image_color"])
-        if list(views.ids) != [f"p{i}" for i in range(len(shares))]:
+        if list(views.ids) != [f"p{i}{suffix}" for i in range(len(shares))]:
             return f"the pictures {views.ids}"
         if not (matrix.sum(axis=1) == 1000).all() or (matrix < 0).any():
             return "colors that are not 1,000 counts of a picture"
