@@ -112,9 +112,8 @@ def view_reliability(
     >>> found.weights["noise"] < 0.1 < found.weights["view_0"]
     True
     """
-    from coview.runners.native import one_native_thread
-
     from coview.ensemble.memory import making_bytes
+    from coview.runners.native import one_native_thread
 
     n_components = check_int("n_components", n_components, 1)
     views = views if isinstance(views, Views) else Views(views)
