@@ -187,7 +187,7 @@ def test_the_answer_is_plain_data(model):
 
 def test_what_is_not_trusted_is_the_share_of_a_term_in_all_documents(model, stories):
     given = stories[[5]].select("en")
-    (plain,) = model.predict_terms(given, in_view="de", top=12)
+    (plain,) = model.predict_terms(given, in_view="de", top=12, trust=1.0)
     (half,) = model.predict_terms(given, in_view="de", top=12, trust=0.25)
     shares = dict(zip(model.feature_names_["de"], model.term_counts_["de"] / 138, strict=True))
     assert model.term_counts_["de"].sum() == 138

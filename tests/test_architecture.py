@@ -94,7 +94,16 @@ ALLOWED = {
     },
     "curation": {"models", "report", "retrieval.files", "wording"},
     "explorer": {
-        *("__version__", "em.simplex", "escaping", "extras", "models", "outputs", "reading"),
+        *(
+            "__version__",
+            "annotation",
+            "em.simplex",
+            "escaping",
+            "extras",
+            "models",
+            "outputs",
+            "reading",
+        ),
         *("report", "retrieval", "store", "views", "wording"),
     },
     "exports": {"explorer.layout", "extras", "models", "report", "views", "wording"},

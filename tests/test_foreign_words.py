@@ -154,7 +154,7 @@ def test_directions_and_links_are_named():
 NO_MODELS = [(), None, 3, "x", LinkPLSA, object()]
 
 
-@pytest.mark.parametrize("model", NO_MODELS, ids=repr)
+@pytest.mark.parametrize("model", NO_MODELS, ids=lambda model: type(model).__name__)
 def test_what_is_no_fitted_model_is_named(model, tmp_path):
     """Everything that takes a model; an estimator that is not fitted has scikit-learn's error."""
     views = Views(TWO)
@@ -173,7 +173,9 @@ def test_what_is_no_fitted_model_is_named(model, tmp_path):
 
 
 @pytest.mark.parametrize("argument", ["ids", "features", "label_names"])
-@pytest.mark.parametrize("names", [0, 1.5, True, len, {"a", "b"}, np.array(2)], ids=repr)
+@pytest.mark.parametrize(
+    "names", [0, 1.5, True, len, {"a", "b"}, np.array(2)], ids=lambda names: type(names).__name__
+)
 def test_what_is_no_sequence_of_names_is_named(argument, names):
     # the order of a set is nobody's: names would go to other classes
     with pytest.raises(

@@ -131,6 +131,8 @@ test("terms by relevance and by prediction", () => {
   assert.deepEqual(topTerms(data, 0, 0, 1, 2).map(({ name }) => name), ["ball", "goal"]);
   assert.equal(topTerms(data, 0, 2, 0, 1)[0].name, "vote"); // rarer in the corpus than "ball"
   assert.deepEqual(predictTerms(data, [0, 1, 0], 1, 9).map(({ name }) => name), ["vote", "law"]);
+  const usual = data.arrays["term_share.1"];
+  for (const { term, p } of predictTerms(data, [0, 1, 0], 1, 9, 0)) assert.ok(Math.abs(p - usual[term]) < 1e-6);
 });
 
 test("curation: names, merges, hidden topics, and back from JSON", () => {

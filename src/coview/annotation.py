@@ -131,7 +131,7 @@ def predict_terms(
     in_view: str,
     top: int = 10,
     skip_known: bool = True,
-    trust: float | str = 1.0,
+    trust: float | str = "auto",
     as_frame: bool = False,
 ) -> Any:
     """Predict the terms of documents in a view: see `BaseViewsModel.predict_terms`.
@@ -202,11 +202,20 @@ def _trusts(model: Any, views: Views | None, trust: float | str, n_docs: int) ->
         if isinstance(trust, str):
             raise ValueError(f"trust must be a number from 0 to 1, or 'auto'; got {trust!r}.")
         return np.full(n_docs, check_real("trust", trust, 0, 1))
-    reliability = model.view_reliability_
-    if reliability is None or views is None:
+    by_name = trust_in_views(model)
+    if views is None:
         return np.ones(n_docs)
-    by_view = np.array([reliability[name] for name in views.names]) / max(reliability.values())
+    by_view = np.array([by_name[name] for name in views.names])
     return np.where(views.present, by_view, 0.0).max(axis=1)
+
+
+def trust_in_views(model: Any) -> dict[str, float]:
+    """Return how far the mixture of each view alone can be trusted: 1 for the most reliable."""
+    reliability = model.view_reliability_
+    if reliability is None or not max(reliability.values()) > 0:
+        return dict.fromkeys(model.view_names_, 1.0)
+    best = max(reliability.values())
+    return {name: reliability[name] / best for name in model.view_names_}
 
 
 def _terms_given(

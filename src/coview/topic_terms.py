@@ -57,13 +57,13 @@ class TopTermsMixin:
         in_view: str,
         top: int = 10,
         skip_known: bool = True,
-        trust: float | str = 1.0,
+        trust: float | str = "auto",
         as_frame: bool = False,
     ) -> Any:
         """Predict the terms that documents have in a view, from their other views.
 
-        p(w|d) = sum_z p(z|d) p(w|z), with the mixture of all views that are given: see
-        :mod:`coview.annotation` for what it is in each model.
+        p(w|d) = sum_z p(z|d) p(w|z), with the mixture of all views that are given, as far as it
+        can be trusted (`trust`): see :mod:`coview.annotation` for what it is in each model.
 
         Parameters
         ----------
@@ -81,12 +81,12 @@ class TopTermsMixin:
             its terms are left out of the answer, unless this is False. To predict a view from the
             others alone, give these alone: ``views.drop("de")``. The terms of a `Doc` and of a
             mixture are not known, so none are left out.
-        trust : float or "auto", default=1.0
+        trust : float or "auto", default="auto"
             How far the mixture can be trusted: with less than 1 the rest of p(w|d) is the share of
             the term in all training documents. "auto": `view_reliability_` of the most reliable
-            view that the document has. A view that says little, such as the pictures of wikipedia,
-            leads to words that are more specific than right; then the most frequent words, to which
-            "auto" leads, are found more often.
+            view that the document has, 1 for the best view of all. A view that says little, such
+            as the pictures of wikipedia, leads to a mixture as sure of itself as any, and to words
+            that are more specific than right; 1.0 gives these.
         as_frame : bool, default=False
             Whether to return a pandas DataFrame with the columns ``document``, ``rank``, ``term``
             and ``probability``.

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import { predictTerms } from "../core/predict.js";
+import { predictTerms, trustOf } from "../core/predict.js";
 import { search } from "../core/search.js";
 import { tokenize } from "../core/tokens.js";
 import { termNumbers } from "../core/decode.js";
@@ -106,7 +106,7 @@ function Words({ row, view, more }) {
 
 /** What the other views say about a view that is not there. */
 function Predicted({ row, view }) {
-  const terms = predictTerms(corpus.value.data, corpus.value.dense(row), view, 14);
+  const terms = predictTerms(corpus.value.data, corpus.value.dense(row), view, 14, trustOf(corpus.value.data, row));
   return html`
     <div class="missing-view">
       <span class="tag hatched">not there</span>

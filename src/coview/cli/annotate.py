@@ -48,6 +48,13 @@ def annotate(
         bool,
         typer.Option("--keep-known", help="Also give words that a document has in the view."),
     ] = False,
+    trust: Annotated[
+        str,
+        typer.Option(
+            help="How far topics of the query are trusted, 0 to 1; the rest are frequent words. "
+            "auto: as far as the view of the query is reliable."
+        ),
+    ] = "auto",
     output: options.Output = None,
     raw: options.Raw = False,
     json: options.Json = False,
@@ -72,7 +79,7 @@ def annotate(
         raise UsageError(
             "--data has the documents to annotate: leave out the query, --view, --like."
         )
-    known = {"in_view": in_view, "top": top, "skip_known": not keep_known}
+    known = {"in_view": in_view, "top": top, "skip_known": not keep_known, "trust": _trust(trust)}
     if data is None:
         found = fitted.predict_terms(parse_query(inner, query, view, like), **known)
         columns, predicted = ["rank", "term", "probability"], [found]
@@ -81,6 +88,13 @@ def annotate(
         predicted = list(_of_documents(fitted, DataSource(data, id=id), known))
     rows = [[row[name] for name in columns] for terms in predicted for row in terms.to_rows()]
     show_or_write(columns, rows, as_json=json, output=output, raw=raw, max_shown=MAX_SHOWN)
+
+
+def _trust(text: str) -> float | str:
+    try:
+        return "auto" if text == "auto" else float(text)
+    except ValueError:
+        raise UsageError(f"--trust is a number from 0 to 1, or auto; found {text}.") from None
 
 
 def _target(model: Any, in_view: str | None) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview import __version__
+from coview.annotation import trust_in_views
 from coview.em.simplex import limits
 from coview.explorer.arrays import rounded, sparse_counts, sparse_mixtures, topics_of_terms
 from coview.explorer.budget import Budget, fit_counts, fit_mixtures, fit_texts
@@ -220,6 +221,7 @@ def _view_meta(report: Any, model: Any, views: Views, name: str) -> dict[str, An
         "coherence": getattr(found, "coherence", None),
         "coverage": float(coverage),
         "weight": float(model.view_weights_[name]),
+        "trust": trust_in_views(model)[name],
     }
 
 
