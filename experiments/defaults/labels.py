@@ -20,10 +20,11 @@ and `TopicClassifier` of `LinkPLSA`:
     guess         the guess alone, without EM
     no_guess      guess_strength=0: EM from naive Bayes, balanced weights
     ones          the same with weights 1
-    mggm          the same with `MGGM`
+    mggm          the same with `MGGM`, balanced weights
 
 The space of the guess does not depend on the labels; here it is made once for all draws (a fit by
-itself makes it anew). Rows that the file already has are not computed again.
+itself makes it anew). Rows that the file already has are not computed again. `code` is a digest of
+the sources that decide a fit (`results.py`).
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from coview.baselines import CoTraining, NaiveBayesViews
 from coview.datasets.folders import data_home
 from coview.em.features import Features
 from coview.graphs.neighbors import knn_graph
+from experiments.defaults.results import code_digest
 
 SETS = {
     "webkb_cornell": ("content", "cites"),
@@ -64,7 +66,7 @@ SETS = {
 RATES = (0.01, 0.02, 0.05)
 N_NEIGHBORS = 15
 HERE = Path(__file__).parent
-COLUMNS = ("dataset", "method", "rate", "draw", "accuracy", "seconds")
+COLUMNS = ("dataset", "method", "rate", "draw", "accuracy", "seconds", "code")
 
 
 @dataclass
@@ -191,9 +193,9 @@ METHODS: dict[str, Method] = {
     "spreading_9": lambda data, few: spreading(data.graph, few, 0.9),
     "default": topics(model()),
     "guess": guess_alone,
-    "no_guess": topics(model(), guess_strength=0),
+    "no_guess": topics(model(view_weights="balanced"), guess_strength=0),
     "ones": all_ones,
-    "mggm": topics(model(MGGM), guess_strength=0),
+    "mggm": topics(model(MGGM, view_weights="balanced"), guess_strength=0),
 }
 
 
@@ -305,7 +307,8 @@ def main() -> None:
         for item in todo:
             accuracy, seconds = run(data, *item[1:])
             with args.out.open("a") as file:
-                file.write(",".join(map(str, item)) + f",{accuracy:.4f},{seconds:.2f}\n")
+                values = f"{accuracy:.4f},{seconds:.2f},{code_digest()}"
+                file.write(",".join(map(str, item)) + f",{values}\n")
     write_table(args.out)
 
 
