@@ -256,4 +256,4 @@ MADE_AFTERWARDS = {
         lambda: with_gaps(part_of("mnist4", ["iso30", "npe30"], (), 250), 0.3),
     ),
 }
-CHECK_SETS = {**CHOSEN_WITH, **MADE_AFTERWARDS}
+CHECK_SETS = {**MADE_AFTERWARDS, **CHOSEN_WITH}
