@@ -34,10 +34,16 @@ clustering of the graph of the 10 or 20 nearest neighbors of these points), `sum
 several starts by its objective, balanced weights. `default` is `LinkPLSA(K)`, `auto` is
 `coview.auto(views, K)`."""
 
+OTHER_PAGES = """\
+[The number of topics](topic_numbers.md), [the strength of penalties](strengths.md),
+[stability](stability.md) and [suggested labels](label_suggestions.md) have pages of their own. The
+last three were measured by earlier states of the code: before neighbors by features and the learned
+share of the ensemble's view."""
+
 SECTIONS: dict[str, Callable[[Sequence[Row]], str]] = {
     "Clusters": clusters_section,
     "Chosen without the data set it is measured on": choice_section,
-    "Data that the settings were not measured on": derived_section,
+    "Check sets": derived_section,
     "Ablation": ablation_section,
     "Parts of the ensemble": ensemble_parts_section,
     "One more view: noise, shuffled, duplicate": robustness_section,
@@ -60,6 +66,7 @@ def readme(folder: Path = HERE) -> str:
     for title, section in SECTIONS.items():
         parts += [f"## {title}", section(rows)]
     parts += ["## With a few labels", labels_section(folder / "labels.csv")]
+    parts += ["## Other pages", OTHER_PAGES]
     by_hand = folder / "what_did_not_work.md"
     if by_hand.exists():
         parts += ["## What did not work", by_hand.read_text("utf-8").strip()]
