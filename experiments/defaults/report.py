@@ -1,4 +1,4 @@
-"""README.md, from results.csv, labels.csv and what_did_not_work.md."""
+"""README.md, from results.csv, labels.csv, and states.md and what_did_not_work.md, by hand."""
 
 from __future__ import annotations
 
@@ -63,6 +63,9 @@ def readme(folder: Path = HERE) -> str:
     """Return the whole page."""
     rows = read_rows(folder / "results.csv")
     parts = [INTRODUCTION]
+    states = folder / "states.md"
+    if states.exists():
+        parts.append(states.read_text("utf-8").strip())
     for title, section in SECTIONS.items():
         parts += [f"## {title}", section(rows)]
     parts += ["## With a few labels", labels_section(folder / "labels.csv")]
