@@ -48,6 +48,7 @@ JOINED_AT_ONCE = 20_000  # documents
 SHARPNESS = 4  # the say of a family is its replicability to this power
 LEAST_SAY = 1e-3  # members with less are left out
 CONSENSUS_STARTS = 10
+SHUFFLES = 10  # by which chance is known where documents lack views
 
 
 @dataclass(frozen=True)
@@ -63,19 +64,24 @@ class HalfClusterings:
         The cluster of each document by each of the two halves, as often as features were dealt.
     columns : tuple of (tuple of ndarray, tuple of ndarray)
         Which features of each view are in one half, and which in the other.
+    kinds : ndarray of int of shape (documents of the sample,) or None
+        Equal for documents that have the same views; None if all have all.
     """
 
     docs: np.ndarray
     families: tuple[str, ...]
     labels: np.ndarray
     columns: tuple[tuple[tuple[np.ndarray, ...], ...], ...] = ()
+    kinds: np.ndarray | None = None
 
     @cached_property
     def replicability(self) -> dict[str, float]:
         """The mean of what the clusters of the two halves tell of each other, by family."""
         splits = np.moveaxis(self.labels, 0, -1)  # (splits, 2, families, documents)
         return {
-            name: float(np.mean([shared_information(*halves[:, f]) for halves in splits]))
+            name: float(
+                np.mean([shared_information(*halves[:, f], self.kinds) for halves in splits])
+            )
             for f, name in enumerate(self.families)
         }
 
@@ -101,12 +107,17 @@ class HalfClusterings:
         return consensus(self.labels[:, split, half], self._say, n_clusters, rng)
 
 
-def shared_information(one: np.ndarray, other: np.ndarray) -> float:
+def shared_information(
+    one: np.ndarray, other: np.ndarray, kinds: np.ndarray | None = None
+) -> float:
     """Return what one clustering tells of another, as a share of what the finest could tell.
 
     It is the mutual information beyond chance, divided by the entropy of clusters of equal size.
     Adjusted mutual information is divided by the entropies of the two instead, so that a split into
     one large cluster and a few small ones counts for as much as one that tells more.
+
+    What both tell of given `kinds` of documents counts as chance: both halves of the features know
+    which views a document lacks, and clusters of that would come back for certain.
 
     >>> halves = np.array([0, 0, 0, 1, 1, 1])
     >>> round(shared_information(halves, 1 - halves), 6)
@@ -125,8 +136,22 @@ def shared_information(one: np.ndarray, other: np.ndarray) -> float:
     found = mutual_info_score(None, None, contingency=table)
     by_chance = expected_mutual_information(table, len(one))
     finest = np.log(n_clusters)
-    # as chance could tell all where clusters are documents
-    return float((found - by_chance) / (finest - by_chance)) if finest > by_chance else 0.0
+    if finest <= by_chance:  # where clusters are documents
+        return 0.0
+    known = by_chance
+    if kinds is not None:
+        rng = np.random.default_rng(0)
+        drawn = [mutual_info_score(one, _shuffled(other, kinds, rng)) for _ in range(SHUFFLES)]
+        known = float(np.mean(drawn))
+    return float((found - known) / (finest - by_chance))
+
+
+def _shuffled(labels: np.ndarray, kinds: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the labels in another order, those of each kind of documents among themselves."""
+    places, order = np.argsort(kinds, kind="stable"), np.lexsort((rng.random(len(kinds)), kinds))
+    shuffled = np.empty_like(labels)
+    shuffled[places] = labels[order]
+    return shuffled
 
 
 @dataclass(frozen=True)
@@ -276,7 +301,10 @@ def half_clusterings(
         splits.append([list(labels.values()) for labels in found])
     labels = np.array(splits, np.int32)  # (splits, 2, families, documents)
     columns = tuple(tuple(half.columns for half in split) for split in halves.splits)
-    return HalfClusterings(halves.docs, tuple(found[0]), np.moveaxis(labels, -1, 0), columns)
+    has = halves.splits[0][0].seen.has
+    kinds = None if has.all() else np.unique(has, axis=0, return_inverse=True)[1].ravel()
+    by_document = np.moveaxis(labels, -1, 0)
+    return HalfClusterings(halves.docs, tuple(found[0]), by_document, columns, kinds)
 
 
 def family_say(replicability: Mapping[str, float]) -> dict[str, float]:
