@@ -54,7 +54,7 @@ def method_table(found: Mapping[Key, Mean], methods: Sequence[str]) -> str:
     datasets = in_order((key[0] for key in found), DATASETS)
     lines = [[d, *(shown(found.get((d, "", m))) for m in methods)] for d in datasets]
     columns = [[found.get((d, "", m)) for d in datasets] for m in methods]
-    return markdown(["data", *methods], [*lines, ["mean", *map(_mean_of_all, columns)]])
+    return markdown(["data", *methods], [*lines, ["mean", *map(mean_of_all, columns)]])
 
 
 def best_baseline(found: Mapping[Key, Mean], dataset: str) -> str | None:
@@ -81,24 +81,25 @@ def against_best(found: Mapping[Key, Mean], methods: Sequence[str]) -> str:
         best = best_baseline(found, dataset)
         if best:
             best_means.append(found[dataset, "", best])
-            cells = [_judged(by_method[m].get(dataset)) for m in methods]
+            cells = [judged(by_method[m].get(dataset)) for m in methods]
             lines.append([dataset, f"{best} {best_means[-1].format()}", *cells])
     if not lines:
         return NOT_MEASURED
-    last = [_mean_of_all([by_method[m].get(line[0]) for line in lines], "+") for m in methods]
+    last = [mean_of_all([by_method[m].get(line[0]) for line in lines], "+") for m in methods]
     return markdown(
         ["data", "best baseline", *methods],
         [*lines, ["mean", mean_of_means(best_means).format(), *last]],
     )
 
 
-def _judged(difference: Mean | None) -> str:
+def judged(difference: Mean | None) -> str:
+    """Return a difference, in brackets if it is below 0 by more than its standard error."""
     text = shown(difference, sign="+")
     below = difference is not None and difference.value < -difference.error
     return f"({text})" if below else text
 
 
-def _mean_of_all(values: Sequence[Mean | None], sign: str = "") -> str:
+def mean_of_all(values: Sequence[Mean | None], sign: str = "") -> str:
     """Return the mean over data sets; where some are not measured, over how many it is."""
     there = [mean for mean in values if mean is not None]
     if not there:
@@ -172,7 +173,7 @@ def ablation_section(rows: Sequence[Row]) -> str:
     if not settings:
         return NOT_MEASURED
     against = {method: list(differences(found, method).values()) for method in settings}
-    summary = [[m, _mean_of_all(own, "+"), _at_or_above(own)] for m, own in against.items()]
+    summary = [[m, mean_of_all(own, "+"), at_or_above(own)] for m, own in against.items()]
     header = ["setting", "mean difference to the best baseline", "data sets at or above it"]
     return "\n\n".join(
         [
@@ -184,7 +185,8 @@ def ablation_section(rows: Sequence[Row]) -> str:
     )
 
 
-def _at_or_above(against: Sequence[Mean]) -> str:
+def at_or_above(against: Sequence[Mean]) -> str:
+    """Say how many differences are not below 0 by more than their standard error."""
     return f"{sum(d.value >= -d.error for d in against)} of {len(against)}"
 
 
@@ -222,7 +224,7 @@ def _robustness_table(rows: Sequence[Row], method: str) -> str:
         pairs = zip(own, worst, strict=True)
         lines.append([dataset, *(f"{shown(d, sign='+')} / {shown(w, sign='+')}" for d, w in pairs)])
         columns.append(own)
-    last = [_mean_of_all(column, "+") for column in zip(*columns, strict=True)]
+    last = [mean_of_all(column, "+") for column in zip(*columns, strict=True)]
     return markdown([method, *CHANGES], [*lines, ["mean", *last]])
 
 

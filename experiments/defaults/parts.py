@@ -4,6 +4,8 @@ clusters    clusters against classes, as many as there are classes
 robustness  the same with one more view: noise, a shuffled or an unchanged copy of one of the views;
             seed by seed the next view is copied, so that each has its turn
 missing     the same with 30 % of the (document, view) cells taken away
+derived     the same on check sets that were made of other data (`derived.py`)
+ablation    `coview.auto` without some of the families of its ensemble, or without links as graphs
 topics      perplexity of test documents, of half of their tokens given the other half
 search      one view of the test documents with another
 cost        CPU seconds and peak memory of a fit, in a process of its own
@@ -32,6 +34,7 @@ from coview.metrics import (
     nmi_max,
     similarity,
 )
+from experiments.defaults.ablation import WITHOUT
 from experiments.defaults.arms import (
     BASELINES,
     CLUSTERERS,
@@ -41,6 +44,7 @@ from experiments.defaults.arms import (
 )
 from experiments.defaults.changes import CHANGES, remove_cells
 from experiments.defaults.data import DATASETS, load, train_and_test
+from experiments.defaults.derived import CHECK_SETS, load_check_set
 from experiments.defaults.results import Cell, Values, Work
 
 Measure = Callable[[str, str, str, int], tuple[Values, float]]  # dataset, setting, method, seed
@@ -110,6 +114,19 @@ def missing(dataset: str, setting: str, method: str, seed: int) -> tuple[Values,
     return _against_classes(CLUSTERERS[method], changed, labels, seed)
 
 
+def derived(dataset: str, setting: str, method: str, seed: int) -> tuple[Values, float]:
+    """Cluster a check set."""
+    views, labels = load_check_set(dataset)
+    return _against_classes(CLUSTERERS[method], views, labels, seed)
+
+
+def ablation(dataset: str, setting: str, method: str, seed: int) -> tuple[Values, float]:
+    """Cluster a data set with a part of the ensemble switched off."""
+    views, labels = load(dataset)
+    with WITHOUT[setting]():
+        return _against_classes(CLUSTERERS[method], views, labels, seed)
+
+
 def _against_classes(
     cluster: Cluster, views: Views, labels: np.ndarray, seed: int
 ) -> tuple[dict[str, float], float]:
@@ -167,6 +184,8 @@ PARTS = {
     "clusters": Part(clusters, CLUSTERERS, tuple(CLUSTERERS), DATASETS),
     "robustness": Part(robustness, CLUSTERERS, ("auto",), DATASETS, tuple(CHANGES)),
     "missing": Part(missing, CLUSTERERS, (*BASELINES, "auto"), DATASETS),
+    "derived": Part(derived, CLUSTERERS, (*BASELINES, "auto"), tuple(CHECK_SETS)),
+    "ablation": Part(ablation, CLUSTERERS, ("auto",), DATASETS, tuple(WITHOUT)),
     "topics": Part(topics, STARTS, tuple(STARTS), ("20newsgroups", "python_api"), TOPICS),
     "search": Part(
         search, STARTS, ("old", "default", "auto"), ("python_api", "wikipedia"), SEARCH_TOPICS

@@ -1,14 +1,25 @@
-"""The file of measurements: one row for each cell and metric, appended as soon as it is known."""
+"""The file of measurements: one row for each cell and metric, appended as soon as it is known.
+
+Each row says by which state of the code it was measured: `code` is a digest of the sources that
+decide a fit (`code_digest`). Rows that were measured before there was that column have none.
+"""
 
 from __future__ import annotations
 
 import csv
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
+from functools import cache
 from pathlib import Path
+
+import coview
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.csv"
+# folders and files of coview that decide a fit
+DECISIVE = ("automatic", "baselines", "em", "ensemble", "graphs", "kernels", "models")
+DECISIVE_FILES = ("base.py", "classifier.py", "label_guess.py", "new_documents.py")
 
 
 @dataclass(frozen=True)
@@ -27,17 +38,29 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A value that was measured, and the CPU seconds that the cell took."""
+    """A value that was measured, the CPU seconds that the cell took, and by which code."""
 
     cell: Cell
     metric: str
     value: float
     cpu_seconds: float
+    code: str = ""
 
 
-COLUMNS = (*(f.name for f in fields(Cell)), "metric", "value", "cpu_seconds")
+COLUMNS = (*(f.name for f in fields(Cell)), "metric", "value", "cpu_seconds", "code")
 Values = Mapping[str, float]  # by metric
 Work = Callable[[], tuple[Values, float]]  # measures a cell: values, CPU seconds
+
+
+@cache
+def code_digest() -> str:
+    """Return eight digits that change when sources that decide a fit do."""
+    folder, digest = Path(coview.__file__).parent, hashlib.sha256()
+    files = [folder / name for name in DECISIVE_FILES]
+    files += [file for name in DECISIVE for file in (folder / name).rglob("*.py")]
+    for file in sorted(files):
+        digest.update(file.relative_to(folder).as_posix().encode() + file.read_bytes())
+    return digest.hexdigest()[:8]
 
 
 def read_rows(path: Path = RESULTS) -> list[Row]:
@@ -51,10 +74,13 @@ def read_rows(path: Path = RESULTS) -> list[Row]:
 def _row(given: Mapping[str, str]) -> Row:
     part, dataset, setting, method = (given[n] for n in COLUMNS[:4])
     cell = Cell(part, dataset, setting, method, int(given["seed"]))
-    return Row(cell, given["metric"], float(given["value"]), float(given["cpu_seconds"]))
+    value, seconds = float(given["value"]), float(given["cpu_seconds"])
+    return Row(cell, given["metric"], value, seconds, given.get("code") or "")
 
 
-def append_rows(cell: Cell, values: Values, cpu_seconds: float, path: Path = RESULTS) -> None:
+def append_rows(
+    cell: Cell, values: Values, cpu_seconds: float, path: Path = RESULTS, code: str = ""
+) -> None:
     """Add a row for each metric of a cell; the first of a file comes after its header."""
     is_new = not path.exists()
     with path.open("a", newline="", encoding="utf-8") as file:
@@ -62,7 +88,8 @@ def append_rows(cell: Cell, values: Values, cpu_seconds: float, path: Path = RES
         if is_new:
             writer.writerow(COLUMNS)
         for metric, value in values.items():
-            writer.writerow([*astuple(cell), metric, f"{value:.6g}", f"{cpu_seconds:.3g}"])
+            numbers = f"{value:.6g}", f"{cpu_seconds:.3g}"
+            writer.writerow([*astuple(cell), metric, *numbers, code])
 
 
 def write_sorted(path: Path = RESULTS) -> None:
@@ -70,7 +97,7 @@ def write_sorted(path: Path = RESULTS) -> None:
     rows = sorted(read_rows(path), key=lambda row: (astuple(row.cell), row.metric))
     path.unlink(missing_ok=True)
     for row in rows:
-        append_rows(row.cell, {row.metric: row.value}, row.cpu_seconds, path)
+        append_rows(row.cell, {row.metric: row.value}, row.cpu_seconds, path, row.code)
 
 
 def run(
@@ -95,7 +122,7 @@ def run(
             failed.append(cell)
             print(f"{shown}, seed {cell.seed}: {type(error).__name__}: {error}", flush=True)
             continue
-        append_rows(cell, values, seconds, path)
+        append_rows(cell, values, seconds, path, code_digest())
         numbers = ", ".join(f"{metric} {value:.4g}" for metric, value in values.items())
         print(f"{shown}, seed {cell.seed}: {numbers} ({seconds:.1f} s)", flush=True)
     return failed
@@ -105,7 +132,7 @@ def _drop(cells: set[Cell], path: Path) -> None:
     kept = [row for row in read_rows(path) if row.cell not in cells]
     path.unlink(missing_ok=True)
     for row in kept:
-        append_rows(row.cell, {row.metric: row.value}, row.cpu_seconds, path)
+        append_rows(row.cell, {row.metric: row.value}, row.cpu_seconds, path, row.code)
 
 
 def select(rows: Iterable[Row], part: str, metric: str) -> Iterator[Row]:

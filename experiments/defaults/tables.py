@@ -10,6 +10,7 @@ import numpy as np
 from experiments.defaults.results import Row, select
 
 NOT_MEASURED = "Not measured yet."
+EARLIER = "earlier"  # rows without a digest of the code
 
 Key = tuple[str, str, str]  # dataset, setting, method
 Groups = Mapping[Key, Mapping[int, float]]  # values by seed
@@ -85,15 +86,37 @@ def shown(mean: Mean | None, digits: int = 1, sign: str = "") -> str:
 
 
 def seeds_line(rows: Sequence[Row], part: str, methods: Sequence[str]) -> str:
-    """Say how many seeds each method has."""
-    counts: dict[str, set[int]] = {}
+    """Say how many seeds each method has, and by which state of the code it was measured.
+
+    >>> from experiments.defaults.results import Cell
+    >>> row = Row(Cell("clusters", "cora", "", "km", 0), "nmi", 0.4, 1.0, "0a1b2c3d")
+    >>> seeds_line([row], "clusters", ["km"])
+    'Seeds: 1 of km. Code: 0a1b2c3d.'
+    """
+    seeds: dict[str, set[int]] = {}
+    codes: dict[str, set[str]] = {}
     for row in rows:
         if row.cell.part == part and row.cell.method in methods:
-            counts.setdefault(row.cell.method, set()).add(row.cell.seed)
-    by_count: dict[int, list[str]] = {}
-    for method in in_order(counts, methods):
-        by_count.setdefault(len(counts[method]), []).append(method)
-    return "Seeds: " + "; ".join(f"{n} of {', '.join(m)}" for n, m in by_count.items()) + "."
+            seeds.setdefault(row.cell.method, set()).add(row.cell.seed)
+            codes.setdefault(row.cell.method, set()).add(row.code or EARLIER)
+    there = in_order(seeds, methods)
+    counts = {method: str(len(seeds[method])) for method in there}
+    states = {method: " and ".join(sorted(codes[method])) for method in there}
+    one_state = len(set(states.values())) == 1
+    said = next(iter(states.values())) if one_state else of_methods(states)
+    return f"Seeds: {of_methods(counts)}. Code: {said}."
+
+
+def of_methods(found: Mapping[str, str]) -> str:
+    """Say what methods have, those that have the same together.
+
+    >>> of_methods({"km": "10", "auto": "10", "old": "3"})
+    '10 of km, auto; 3 of old'
+    """
+    methods: dict[str, list[str]] = {}
+    for method, what in found.items():
+        methods.setdefault(what, []).append(method)
+    return "; ".join(f"{what} of {', '.join(same)}" for what, same in methods.items())
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
+from coview import Views
 from coview.ensemble import consensus
 from coview.ensemble.consensus import (
     MEMBERS,
@@ -107,6 +108,25 @@ def test_information_counts_how_much_is_told():
     large, equal = np.repeat([0, 1, 2], [180, 10, 10]), np.arange(200) % 3
     assert shared_information(equal, equal) > 0.99
     assert shared_information(large, large) < 0.5
+
+
+def test_what_the_missing_views_tell_is_no_information(rng):
+    """Both halves of the features know which views a document lacks."""
+    kinds, labels = np.arange(400) % 4, rng.integers(0, 4, 400)
+    assert shared_information(kinds, kinds) == pytest.approx(1)
+    assert abs(shared_information(kinds, kinds, kinds)) < 0.01
+    assert shared_information(labels, labels, kinds) > 0.95
+    assert abs(shared_information(labels, rng.permutation(labels), kinds)) < 0.05
+
+
+def test_clusterings_by_halves_know_who_lacks_which_views():
+    views = sparse_views(0)
+    assert dealt(views)[1].kinds is None
+    first, *others = (m.toarray() for m in views.matrices.values())
+    first[:40] = 0
+    kinds = dealt(Views([first, *others]))[1].kinds
+    assert len(np.unique(kinds)) == 2
+    assert len(np.unique(kinds[:40])) == 1
 
 
 def dealt(views, n_clusters=N_CLUSTERS, seed=0):

@@ -5,16 +5,34 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from experiments.defaults import arms, changes, one_fit, parts
+from experiments.defaults import ablation, arms, changes, derived, one_fit, parts
 from experiments.defaults.__main__ import main
+from experiments.defaults.check_tables import derived_section, ensemble_parts_section
 from experiments.defaults.cluster_tables import choice_section, clusters_section, leave_one_out
 from experiments.defaults.label_table import labels_section
 from experiments.defaults.report import readme
-from experiments.defaults.results import Cell, Row, append_rows, read_rows, run
-from experiments.defaults.tables import Mean, groups, mean_of_means, means, paired_difference
+from experiments.defaults.results import (
+    Cell,
+    Row,
+    append_rows,
+    code_digest,
+    read_rows,
+    run,
+    write_sorted,
+)
+from experiments.defaults.tables import (
+    Mean,
+    groups,
+    mean_of_means,
+    means,
+    paired_difference,
+    seeds_line,
+)
 
 from coview import Views
 from coview.datasets import make_views
+from coview.ensemble import consensus, spaces
+from coview.ensemble.consensus import make_ensemble
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +84,7 @@ def test_cells_that_are_there_are_not_measured_again_unless_asked_for(tmp_path):
     for again in (False, False, True):
         assert run([(cell, work)], path, again=again) == []
     assert len(calls) == 2
-    assert read_rows(path) == [Row(cell, "nmi", 2.0, 0.5)]
+    assert read_rows(path) == [Row(cell, "nmi", 2.0, 0.5, code_digest())]
 
 
 def test_a_setting_that_this_version_does_not_know_fails_alone(small_data, tmp_path, monkeypatch):
@@ -151,6 +169,65 @@ def test_cells_are_taken_away_but_each_document_keeps_one(partly_missing):
     assert not changed["links"].toarray()[~after[:, 1]].any()
 
 
+# -- check sets and parts of the ensemble ----------------------------------------------------------
+
+
+def test_tokens_are_dealt_to_views_and_none_is_lost(made):
+    counts = made["words"]
+    dealt = derived.deal_tokens(counts, 3, np.random.default_rng(0))
+    tokens = [part.sum(axis=1) for part in dealt.values()]
+    assert np.array_equal(sum(tokens), counts.sum(axis=1))
+    assert all((part.sum(axis=0) > 0).all() for part in dealt.values())
+    assert all(t.sum() > 0.2 * counts.sum() for t in tokens)
+
+
+def test_a_part_has_the_classes_and_views_asked_for_and_its_links_stay_square(monkeypatch):
+    labels = np.repeat([0, 1, 2], [10, 20, 30])
+    links = sp.csr_array(np.eye(60)[::-1])
+    whole = Views({"words": np.ones((60, 4)), "more": np.ones((60, 3)), "links": links})
+    monkeypatch.setattr(derived, "load", lambda name: (whole, labels))
+    part, found = derived.part_of("any", ["words", "links"], [1, 2], [20, 5])
+    assert part.names == ("words", "links")
+    assert np.bincount(found).tolist() == [0, 20, 5]
+    assert part["links"].shape == (25, 25)
+    assert part.labels is None
+    gaps, _ = derived.with_gaps((part, found), 0.2)
+    assert gaps.present.sum() == part.present.sum() - round(0.2 * part.present.sum())
+
+
+def test_check_sets_that_need_no_download_have_views_and_classes():
+    for name in ("tumors", "many small clusters"):
+        views, labels = derived.load_check_set(name)
+        assert views.n_views == 3
+        assert views.n_docs == len(labels)
+        assert views.labels is None
+
+
+def test_a_check_set_can_be_named_in_the_command():
+    assert not any("," in name for name in derived.CHECK_SETS)
+    assert not derived.CHOSEN_WITH.keys() & derived.MADE_AFTERWARDS.keys()
+
+
+@pytest.mark.parametrize("word", ["fused", "by features"])
+def test_families_are_left_out_for_a_while(made, word):
+    matrices, rng = list(made.matrices.values()), np.random.default_rng(0)
+    with ablation.WITHOUT[word]():
+        found = make_ensemble(made.names, matrices, made.present, 3, rng)
+    kept = set(found.replicability)
+    assert "smoothed 2, by embedding" in kept
+    assert ("fused" in kept) == (word != "fused")
+    assert ("spectral, fused, by features" in kept) == (word != "by features")
+    assert consensus.families is spaces.families
+
+
+def test_links_are_features_where_they_are_no_graphs():
+    links = sp.csr_array(np.eye(40)[::-1])
+    assert consensus.is_links(links)
+    with ablation.without_links():
+        assert not consensus.is_links(links)
+    assert consensus.is_links(links)
+
+
 # -- the page --------------------------------------------------------------------------------------
 
 
@@ -167,6 +244,32 @@ def test_the_best_baseline_and_the_difference_to_it_are_shown():
     )
     page = clusters_section(rows)
     assert "| cora | sum20 47.1 | (-3.1) |" in page
+
+
+def test_check_sets_are_in_two_tables_with_the_number_at_or_above():
+    values = {("digits", "km"): 0.7, ("digits", "auto"): 0.75}
+    values |= {("mfeat small", "km"): 0.6, ("mfeat small", "auto"): 0.5}
+    page = derived_section(rows_of("derived", values))
+    chosen_later, chosen_with = page.split("Of the kinds")
+    assert "| km 70.0 | 75.0 | +5.0 | – |" in chosen_later
+    assert "| km 60.0 | 50.0 | (-10.0) | – |" in chosen_with
+    assert "+5.0, 1 of 1 at or above" in chosen_later
+    assert "-10.0, 0 of 1 at or above" in chosen_with
+
+
+def test_parts_of_the_ensemble_are_compared_with_the_whole_of_the_same_seed():
+    rows = rows_of("clusters", {("cora", "auto"): 0.5})
+    rows.append(Row(Cell("ablation", "cora", "spectral", "auto", 0), "nmi", 0.46, 1.0))
+    assert "| without | spectral |\n| --- | ---: |\n| cora | -4.0 |" in ensemble_parts_section(rows)
+
+
+def test_the_page_says_which_state_of_the_code_was_measured(tmp_path):
+    path = tmp_path / "results.csv"
+    for method, code in {"km": "0a1b2c3d", "auto": "0a1b2c3d", "old": ""}.items():
+        append_rows(Cell("clusters", "ngs", "", method, 0), {"nmi": 0.5}, 1, path, code)
+    write_sorted(path)
+    line = seeds_line(read_rows(path), "clusters", ["km", "auto", "old"])
+    assert line == "Seeds: 1 of km, auto, old. Code: 0a1b2c3d of km, auto; earlier of old."
 
 
 def test_a_choice_does_not_see_the_data_set_it_is_measured_on():
@@ -203,7 +306,20 @@ def test_the_page_has_labels_and_the_part_written_by_hand(tmp_path):
     (tmp_path / "what_did_not_work.md").write_text("* Nothing.\n", "utf-8")
     page = readme(tmp_path)
     assert "5 % labels:\n\n| data | nb |\n| --- | ---: |\n| ngs | 85.0 ± 5.0 |" in page
+    assert "Draws: 2 of nb. Code: earlier." in page
     assert page.endswith("## What did not work\n\n* Nothing.\n")
+
+
+def test_the_default_is_compared_with_the_best_rival_of_each_data_set(tmp_path):
+    lines = ["dataset,method,rate,draw,accuracy"]
+    values = {"ngs": (0.8, 0.7, 0.9), "cora": (0.5, 0.6, 0.55)}
+    for dataset, own in values.items():
+        methods = zip(("naive_bayes", "logistic", "default"), own, strict=True)
+        lines += [f"{dataset},{method},0.01,0,{value}" for method, value in methods]
+    (tmp_path / "labels.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    page = labels_section(tmp_path / "labels.csv")
+    assert "mean +2.5, 1 of 2 data sets at or above it" in page  # 90 - 80 and 55 - 60
+    assert "Below it: cora -5.0." in page
 
 
 def test_the_committed_page_follows_from_the_committed_results():

@@ -64,19 +64,24 @@ class HalfClusterings:
         The cluster of each document by each of the two halves, as often as features were dealt.
     columns : tuple of (tuple of ndarray, tuple of ndarray)
         Which features of each view are in one half, and which in the other.
+    kinds : ndarray of int of shape (documents of the sample,) or None
+        Equal for documents that have the same views; None if all have all.
     """
 
     docs: np.ndarray
     families: tuple[str, ...]
     labels: np.ndarray
     columns: tuple[tuple[tuple[np.ndarray, ...], ...], ...] = ()
+    kinds: np.ndarray | None = None
 
     @cached_property
     def replicability(self) -> dict[str, float]:
         """The mean of what the clusters of the two halves tell of each other, by family."""
         splits = np.moveaxis(self.labels, 0, -1)  # (splits, 2, families, documents)
         return {
-            name: float(np.mean([shared_information(*halves[:, f]) for halves in splits]))
+            name: float(
+                np.mean([shared_information(*halves[:, f], self.kinds) for halves in splits])
+            )
             for f, name in enumerate(self.families)
         }
 
@@ -249,7 +254,10 @@ def half_clusterings(
         splits.append([list(labels.values()) for labels in found])
     labels = np.array(splits, np.int32)  # (splits, 2, families, documents)
     columns = tuple(tuple(half.columns for half in split) for split in halves.splits)
-    return HalfClusterings(halves.docs, tuple(found[0]), np.moveaxis(labels, -1, 0), columns)
+    has = halves.splits[0][0].seen.has
+    kinds = None if has.all() else np.unique(has, axis=0, return_inverse=True)[1].ravel()
+    by_document = np.moveaxis(labels, -1, 0)
+    return HalfClusterings(halves.docs, tuple(found[0]), by_document, columns, kinds)
 
 
 def family_say(replicability: Mapping[str, float]) -> dict[str, float]:

@@ -6,6 +6,8 @@ from math import log
 
 import numpy as np
 
+SHUFFLES = 10  # by which chance is known where documents lack views
+
 
 def contingency(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Return how many documents each cluster of one has in common with each of the other.
@@ -34,6 +36,14 @@ def information(table: np.ndarray) -> tuple[float, float]:
 
     if min(table.shape) < 2:
         return 0.0, 0.0
+    by_chance = expected_mutual_information(table, int(table.sum()))
+    return mutual_information(table), float(by_chance)
+
+
+def mutual_information(table: np.ndarray) -> float:
+    """Return the mutual information (nats) of a contingency table."""
+    if min(table.shape) < 2:
+        return 0.0
     total = table.sum()
     rows, columns = table.nonzero()
     meet = table[rows, columns]
@@ -42,16 +52,20 @@ def information(table: np.ndarray) -> tuple[float, float]:
     unlikely = -np.log(chance) + log(total) + log(total)
     each = share * (np.log(meet) - log(total)) + share * unlikely
     each = np.where(np.abs(each) < np.finfo(each.dtype).eps, 0.0, each)
-    found = float(np.clip(each.sum(), 0.0, None))
-    return found, float(expected_mutual_information(table, int(total)))
+    return float(np.clip(each.sum(), 0.0, None))
 
 
-def shared_information(one: np.ndarray, other: np.ndarray) -> float:
+def shared_information(
+    one: np.ndarray, other: np.ndarray, kinds: np.ndarray | None = None
+) -> float:
     """Return what one clustering tells of another, as a share of what the finest could tell.
 
     It is the mutual information beyond chance, divided by the entropy of clusters of equal size.
     Adjusted mutual information is divided by the entropies of the two instead, so that a split into
     one large cluster and a few small ones counts for as much as one that tells more.
+
+    What both tell of given `kinds` of documents counts as chance: both halves of the features know
+    which views a document lacks, and clusters of that would come back for certain.
 
     >>> halves = np.array([0, 0, 0, 1, 1, 1])
     >>> round(shared_information(halves, 1 - halves), 6)
@@ -63,5 +77,22 @@ def shared_information(one: np.ndarray, other: np.ndarray) -> float:
         return 0.0
     found, by_chance = information(table)
     finest = np.log(n_clusters)
-    # as chance could tell all where clusters are documents
-    return float((found - by_chance) / (finest - by_chance)) if finest > by_chance else 0.0
+    if finest <= by_chance:  # where clusters are documents
+        return 0.0
+    known = by_chance if kinds is None else _told_by_kinds(one, other, kinds)
+    return float((found - known) / (finest - by_chance))
+
+
+def _told_by_kinds(one: np.ndarray, other: np.ndarray, kinds: np.ndarray) -> float:
+    """Return the mutual information of clusterings that know nothing but the kinds."""
+    rng = np.random.default_rng(0)
+    drawn = [contingency(one, _shuffled(other, kinds, rng)) for _ in range(SHUFFLES)]
+    return float(np.mean([mutual_information(table) for table in drawn]))
+
+
+def _shuffled(labels: np.ndarray, kinds: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the labels in another order, those of each kind of documents among themselves."""
+    places, order = np.argsort(kinds, kind="stable"), np.lexsort((rng.random(len(kinds)), kinds))
+    shuffled = np.empty_like(labels)
+    shuffled[places] = labels[order]
+    return shuffled
