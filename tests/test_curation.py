@@ -4,13 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import coview
 from coview import MVPLSA, LinkPLSA, PairwiseCoPLSA, TopicClassifier, VotedPLSA
-from coview.cli import app
 from coview.datasets import make_views
 from coview.report import summarize_topics, topic_names
+from tests.cli.command import inside
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +187,7 @@ def test_the_command(model, tmp_path):
     model.save(tmp_path / "m.coview")
     (tmp_path / "c.json").write_text(json.dumps(curation(model, names={"0": "a"}, hide=[1])))
     paths = [str(tmp_path / name) for name in ("m.coview", "c.json", "new.coview")]
-    result = CliRunner().invoke(app, ["curate", *paths[:2], "-o", paths[2]])
-    assert result.exit_code == 0, result.output
-    assert "4 topics, 1 with a name, 1 hidden" in result.stderr
+    code, _, said = inside("curate", *paths[:2], "-o", paths[2])
+    assert code == 0, said
+    assert "4 topics, 1 with a name, 1 hidden" in said
     assert coview.load(paths[2]).topic_names_[0] == "a"

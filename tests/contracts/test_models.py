@@ -368,5 +368,6 @@ def test_the_docstring_describes_every_parameter_in_the_order_of_the_signature(e
 
 def test_the_docstring_describes_every_fitted_attribute(entry, views):
     model = entry(assign="kmeans", max_iter=2).fit(views)
+    model.hidden_topics_ = np.array([0])  # as a curation does
     fitted = {n for n in vars(model) if n.endswith("_") and not n.startswith("_")}
     assert set(documented(entry.cls, "Attributes")) == fitted

@@ -113,7 +113,7 @@ def with_learned_share(data: Prepared, n_topics: int, rng: np.random.Generator) 
             starts = [halves.consensus(split, half, n_topics, rng) for half in (0, 1)]
             pairs = zip(columns, starts, strict=True)
             ends = [_topics_of_half(data, kept, start, n_topics) for kept, start in pairs]
-            told += [shared_information(*pair, halves.kinds) for pair in (starts, ends)]
+            told += [shared_information(a, b, halves.kinds) for a, b in (starts, ends)]
     if not (told > 0).all():
         return data
     return replace(data, ensemble=replace(ensemble, share=_share(*told)))

@@ -78,12 +78,11 @@ class HalfClusterings:
     def replicability(self) -> dict[str, float]:
         """The mean of what the clusters of the two halves tell of each other, by family."""
         splits = np.moveaxis(self.labels, 0, -1)  # (splits, 2, families, documents)
-        return {
-            name: float(
-                np.mean([shared_information(*halves[:, f], self.kinds) for halves in splits])
-            )
-            for f, name in enumerate(self.families)
-        }
+        told = [
+            [shared_information(one, other, self.kinds) for one, other in zip(*halves, strict=True)]
+            for halves in splits
+        ]
+        return dict(zip(self.families, np.mean(told, axis=0).tolist(), strict=True))
 
     @property
     def clusterings(self) -> np.ndarray:
