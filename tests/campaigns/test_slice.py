@@ -55,6 +55,7 @@ def test_a_campaign_resumes_from_its_log(tmp_path):
     assert list(read_log(log).values()) == done
 
 
+@pytest.mark.slow
 def test_every_end_is_told_from_the_others_and_the_campaign_goes_on():
     found = []
     run_all([(kind, 0) for kind in LETHAL], 0, 1, found.append)

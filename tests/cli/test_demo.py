@@ -42,7 +42,8 @@ def test_it_shows_its_progress_on_standard_error(demo):
     assert "LinkPLSA" in demo.stderr
 
 
-@pytest.mark.parametrize("name", ["mggm", pytest.param("divergence", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mggm", "divergence"])
 def test_the_model_can_be_chosen(name, tmp_path):
     code, out, said = inside("demo", "--model", name, "--explore", tmp_path / "demo.html")
     assert code == 0, said
