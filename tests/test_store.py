@@ -335,3 +335,12 @@ def test_a_folder_that_cannot_be_moved_into_place_leaves_the_old_one(tmp_path, m
     with pytest.raises(OSError, match="busy"):
         replace_folder(tmp_path / "new", tmp_path / "data")
     assert contents(tmp_path) == {"data": "old", "new": "new"}
+
+
+def test_a_header_whose_length_looks_like_a_zip_archive_is_read(tmp_path):
+    length, path = int.from_bytes(b"PK", "little"), tmp_path / "x.coview"
+    write_sealed(path, "model", {"pad": ""}, {"a": np.zeros(3)})
+    short = int.from_bytes(path.read_bytes()[:8], "little")
+    write_sealed(path, "model", {"pad": "x" * (length - short)}, {"a": np.zeros(3)})
+    assert path.read_bytes().startswith(b"PK" + bytes(6) + b"{")
+    assert len(read_sealed(path, "model")[0]["pad"]) == length - short

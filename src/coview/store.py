@@ -323,11 +323,12 @@ def _metadata(path: Path) -> dict[str, str]:
     """Return the metadata of a safetensors file, without trusting any of its sizes."""
     size = path.stat().st_size
     with path.open("rb") as file:
-        start = file.read(8)
+        start = file.read(9)
         _check_start(path, start)
-        length = int.from_bytes(start, "little")
+        length = int.from_bytes(start[:8], "little")
         if length > min(size - 8, LARGEST_HEADER):
             raise _damaged(path, "it ends within its header")
+        file.seek(8)
         raw = file.read(length).rstrip(b" ")
     try:
         parsed = json.loads(raw)
@@ -348,15 +349,17 @@ def _metadata(path: Path) -> dict[str, str]:
 
 
 def _check_start(path: Path, start: bytes) -> None:
-    """Refuse files of other formats by their first bytes."""
+    """Refuse files of other formats by their first bytes: a length of eight, then JSON."""
+    # a length can look like the mark of another format: 19,280 is "PK"
+    if start[8:] == b"{" and not any(start[4:8]):
+        return
     foreign = next((what for magic, what in _FOREIGN.items() if start.startswith(magic)), None)
-    # a pickle begins with 0x80, but so does the length of a header of 128 bytes (zeros follow)
-    if foreign and not (start[:1] == b"\x80" and start[2:] == bytes(6)):
+    if foreign:
         raise DamagedFile(f"{path} is not a coview file but {foreign}.")
-    if len(start) < 8 or any(start[4:]):  # the length of the header would be 4 GB or more
+    if len(start) < 9 or any(start[4:8]):  # the length of the header would be 4 GB or more
         raise DamagedFile(
             f"{path} is not a coview file (it has {path.stat().st_size:,} bytes and begins "
-            f"with {start!r})."
+            f"with {start[:8]!r})."
         )
 
 
