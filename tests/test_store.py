@@ -337,10 +337,11 @@ def test_a_folder_that_cannot_be_moved_into_place_leaves_the_old_one(tmp_path, m
     assert contents(tmp_path) == {"data": "old", "new": "new"}
 
 
-def test_a_header_whose_length_looks_like_a_zip_archive_is_read(tmp_path):
-    length, path = int.from_bytes(b"PK", "little"), tmp_path / "x.coview"
+@pytest.mark.parametrize("mark", [b"PK\0", b"\x80\0\1"], ids=["zip", "pickle"])
+def test_a_header_whose_length_looks_like_another_format_is_read(mark, tmp_path):
+    length, path = int.from_bytes(mark, "little"), tmp_path / "x.coview"
     write_sealed(path, "model", {"pad": ""}, {"a": np.zeros(3)})
     short = int.from_bytes(path.read_bytes()[:8], "little")
     write_sealed(path, "model", {"pad": "x" * (length - short)}, {"a": np.zeros(3)})
-    assert path.read_bytes().startswith(b"PK" + bytes(6) + b"{")
+    assert path.read_bytes().startswith(mark + bytes(5) + b"{")
     assert len(read_sealed(path, "model")[0]["pad"]) == length - short
