@@ -47,6 +47,7 @@ exclude_patterns = [
     "experiments/*/findings.md",
     "experiments/defaults/what_did_not_work.md",
     "experiments/defaults/labels.md",
+    "experiments/defaults/states.md",
     "**/node_modules",
     ".venv*",
 ]
