@@ -66,6 +66,6 @@ ax.barh(
 ax.axvline(everything, color="#333333", linestyle="--", label="all views")
 ax.set_yticks(list(places), views.names)
 ax.set_xlabel("NMI with the digits, %")
-ax.legend(frameon=False, loc="lower right")
+ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()

@@ -6,6 +6,8 @@ A table of short news texts in English and German; in some rows one of them is m
 are any good, and to one HTML file to look at: search across languages, where they disagree, and what a missing text would say.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 from pathlib import Path
 
 import matplotlib.pyplot as plt
