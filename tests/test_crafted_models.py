@@ -130,6 +130,7 @@ def may_be_accepted(what):
     return fault == "one NaN" and any(part in name for part in ("stability", "confidence"))
 
 
+@pytest.mark.slow
 def test_crafted_models_and_indexes_are_refused_as_damaged(base):
     paths = crafted(base)
     outcomes = outcomes_in_a_child(CHILD, paths.values(), paths)

@@ -44,6 +44,7 @@ def test_link_plsa_with_its_defaults_beats_a_random_start(papers_data, name):
 
 @pytest.mark.parametrize("name", VIEWS)
 @pytest.mark.parametrize("divergence", ["skl", "l2", "l1"])
+@pytest.mark.slow
 def test_divergence_coplsa_rises_on_every_dataset(papers_data, name, divergence):
     views = load(papers_data, name)
     model = DivergenceCoPLSA(

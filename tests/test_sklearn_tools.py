@@ -26,6 +26,7 @@ def test_cross_val_score_of_the_likelihood(views):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.slow
 def test_grid_search_over_the_number_of_topics(views, n_jobs):
     search = GridSearchCV(model(), {"n_components": [1, 3]}, cv=3, n_jobs=n_jobs).fit(views)
     assert search.best_params_ == {"n_components": 3}

@@ -178,6 +178,7 @@ def test_a_multi_omics_file_with_cells_missing_a_modality(tmp_path):
     assert clustering_accuracy(kinds, np.asarray(back.obs["coview"])[order].astype(int)) > 0.9
 
 
+@pytest.mark.slow
 def test_logarithms_of_counts_with_the_counts_in_a_layer(tmp_path):
     mudata = pytest.importorskip("mudata", reason=".h5mu needs coview[scverse]")
     anndata = pytest.importorskip("anndata")

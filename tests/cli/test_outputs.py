@@ -103,10 +103,12 @@ def test_a_full_disk_is_no_error_of_coview_itself(folder, tmp_path):
 
 
 @pytest.mark.parametrize("more", [[], ["--json"]])
-def test_results_that_cannot_be_printed_are_an_error(folder, more):
+@pytest.mark.parametrize("unbuffered", [[], ["-u"]])
+def test_results_that_cannot_be_printed_are_an_error(folder, more, unbuffered):
     with open("/dev/full", "w") as full:
+        command = [sys.executable, *unbuffered, "-m", "coview", "info"]
         ran = subprocess.run(
-            [sys.executable, "-m", "coview", "info", str(folder / "m.coview"), *more],
+            [*command, str(folder / "m.coview"), *more],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

@@ -38,6 +38,7 @@ def test_two_runs_give_the_same_bytes(undisturbed, tmp_path):
     assert csv_of(run(quick_plan(), n_jobs=1, data=given()), tmp_path / "r.csv") == undisturbed
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_bytes(undisturbed, tmp_path):
     assert csv_of(run(quick_plan(), n_jobs=2, data=given()), tmp_path / "r.csv") == undisturbed
 
@@ -86,6 +87,7 @@ def _never(**options):
     raise AssertionError("loaded again")
 
 
+@pytest.mark.slow
 def test_a_killed_comparison_goes_on_to_the_same_bytes(undisturbed, tmp_path):
     path = tmp_path / "r.jsonl"
     code = (
@@ -158,6 +160,7 @@ def _kmeans(n_components, random_state, **params):
     return KMeansViews(n_components, n_init=1, random_state=random_state)
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_costs_its_own_cell_only():
     plan = Plan(["small"], ["dies", Entry("kmeans", params={"n_init": 1})], seeds=1)
     results = run(plan, n_jobs=2, data=given(), models={"dies": dying_model})

@@ -134,7 +134,7 @@ def test_permuting_views_changes_nothing(entry, views, rng):
 @pytest.mark.parametrize("dtype", [pytest.param("float64", marks=slow), "float32"])
 def test_same_seed_same_bits_for_any_number_of_threads(entry, views, many_blocks, dtype):
     assert len(cut(list(views.matrices.values()))) > 8
-    models = [entry(n_jobs=n, dtype=dtype).fit(views) for n in (1, 2, 4)]
+    models = [entry(n_jobs=n, dtype=dtype, max_iter=12).fit(views) for n in (1, 2, 4)]
     for other in models[1:]:
         assert_same_bits(models[0], other)
         np.testing.assert_array_equal(models[0].transform(views), other.transform(views))

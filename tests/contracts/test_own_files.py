@@ -40,6 +40,7 @@ def round_trip(model, views, folder, **fit):
 
 
 @pytest.mark.parametrize(("make", "n_topics"), CASES)
+@pytest.mark.slow
 def test_models_of_odd_data_are_read_again(entry, make, n_topics, counts, tmp_path):
     model, views = model_and_views(entry, make(counts), n_topics)
     round_trip(model, views, tmp_path)

@@ -338,6 +338,7 @@ print(told["share"], told["replicability"], told["view_weights"], told["n_cluste
 """
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_of_blas_changes_no_bit():
     said = []
     for n in ("1", "2"):

@@ -25,6 +25,7 @@ def _compiled():
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.slow
 def test_the_peak_of_a_fit_is_below_its_estimate_and_not_far_from_it(case):
     views, n_topics = CASES[case]
     model = LinkPLSA(n_topics, **SHORT)

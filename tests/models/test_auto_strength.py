@@ -77,6 +77,7 @@ def test_the_path_of_a_fit_is_that_of_the_function(cls, views):
 
 
 @every_model
+@pytest.mark.slow
 def test_another_strength_can_be_chosen(cls, views, monkeypatch):
     for best in (0, 1):
         chosen = module.STEPS[best] * cls._usual_strength
@@ -87,6 +88,7 @@ def test_another_strength_can_be_chosen(cls, views, monkeypatch):
 
 
 @every_model
+@pytest.mark.slow
 def test_the_bits_do_not_depend_on_threads(cls, views):
     one, two = (auto(cls, n_jobs=n).fit(views) for n in (1, 2))
     assert_same_bits(one, two)
@@ -127,6 +129,7 @@ def test_a_saved_model_keeps_the_path(cls, views, tmp_path):
 
 
 @every_model
+@pytest.mark.slow
 def test_a_fit_that_was_stopped_ends_in_the_same_bits(cls, views, tmp_path):
     seen = []
 
@@ -168,6 +171,7 @@ def test_labels_of_some_topics_only(cls, views):
 
 
 @every_model
+@pytest.mark.slow
 def test_seeds_and_starts_of_the_users_own_are_no_obstacle(cls, views, rng):
     seeds = {0: {views.names[0]: [1, 2]}}
     for params in ({"seeds": seeds}, {"init": rng.dirichlet(np.ones(3), 60)}, {"init": "random"}):

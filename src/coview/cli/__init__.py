@@ -102,6 +102,8 @@ def _run() -> None:
         if debug:
             raise
         note(f"Error: {_error_message(error)}")
+        if isinstance(error, OSError) and error.filename is None:
+            _stop_printing()  # it may have been standard output: once is enough
         sys.exit(2 if isinstance(error, UsageError) else 1)
 
 
@@ -110,11 +112,15 @@ def _flush_results() -> None:
     try:
         sys.stdout.flush()
     except OSError as error:
-        # nothing else can be written there, also not by Python when it ends
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        _stop_printing()
         if not isinstance(error, BrokenPipeError):  # somebody has read enough
             note(f"Error: {_error_message(error)}")
             sys.exit(1)
+
+
+def _stop_printing() -> None:
+    """Write nothing more to standard output, also not what Python has left when it ends."""
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115
 
 
 def _show_warning(
