@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -14,9 +15,8 @@ from coview.cli.inputs import NEW_DOCUMENT_OPTIONS, DataSource, data_options
 from coview.cli.options import UsageError
 from coview.cli.output import check_output, note
 
-Kind = Literal[
-    "terms", "sizes", "map", "matrix", "agreement", "mixtures", "coverage", "convergence"
-]
+KINDS = ("terms", "sizes", "map", "matrix", "agreement", "mixtures", "coverage", "convergence")
+Kind = StrEnum("Kind", [(name, name) for name in KINDS])  # type: ignore[misc]
 SUFFIXES = (".png", ".svg", ".pdf")
 
 
@@ -66,7 +66,7 @@ def plot(
     if output.suffix.lower() not in SUFFIXES:
         raise UsageError(f"The suffix of {output.name} must be one of {', '.join(SUFFIXES)}.")
     wanted = {"topics": topic, "n_terms": terms, "pair": _pair(pair), "rows": row, "n_topics": top}
-    _draw(kind, model, source, wanted).save(output)
+    _draw(kind.value, model, source, wanted).save(output)
     if not quiet:
         note(f"Wrote {output}.")
 
