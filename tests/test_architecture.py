@@ -81,8 +81,8 @@ ALLOWED = {
     "metrics": {"params", "views.labels"},
     "term_names": set(),
     "report": {
-        *("_lazy", "escaping", "held_out", "kernels", "metrics", "models", "params", "retrieval"),
-        *("runners", "term_names", "views", "wording"),
+        *("_lazy", "escaping", "extras", "held_out", "kernels", "metrics", "models", "params"),
+        *("retrieval", "runners", "term_names", "views", "wording"),
     },
     "annotation": {
         *("extras", "models", "params", "retrieval", "runners", "term_names", "views", "wording"),

@@ -42,7 +42,7 @@ def test_pyldavis_gets_distributions(model, views, monkeypatch):
 
 
 def test_pyldavis_itself_takes_them(model, views):
-    pyldavis = pytest.importorskip("pyLDAvis")
+    pyldavis = pytest.importorskip("pyLDAvis", reason="no extra installs pyLDAvis")
     found = to_pyldavis(model, views, view="en", mds="mmds", n_jobs=1)
     assert isinstance(found, pyldavis.PreparedData)
 

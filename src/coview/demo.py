@@ -124,9 +124,7 @@ def _split(views: Views, seed: int) -> tuple[Views, Views]:
 
 
 def _fit(name: str, train: Views, seed: int) -> Any:
-    # init="auto" would try several starts and choose k-means here: save that time
-    model = model_class(name)(N_TOPICS, init="kmeans", random_state=seed, verbose=1)
-    return model.fit(train)
+    return model_class(name)(N_TOPICS, random_state=seed, verbose=1).fit(train)
 
 
 def _show_topics(console: Console, model: Any, train: Views) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from coview.explorer.layout import place_topics
+from coview.explorer.layout import place_documents, place_topics
 from coview.extras import need
 from coview.models import topic_model
 from coview.report import top_terms, topic_names
@@ -94,8 +94,7 @@ def to_datamapplot(model: Any, views: Any) -> DataMap:
     """
     inner, documents = _documents(model, views)
     found = inner.fold_in(documents)
-    weights = found.doc_topic.astype(np.float64) ** 4
-    coords = _normalized(weights) @ place_topics(inner.components_)
+    coords = place_documents(found.doc_topic, place_topics(inner.components_))
     names = np.array(_called(model), dtype=object)[found.labels]
     names[found.empty] = "Unlabelled"  # as datamapplot calls what is not to be named
     return DataMap(coords, names.astype(str), _document_names(documents))

@@ -4,7 +4,7 @@ import pytest
 
 from coview import search
 
-expect = pytest.importorskip("playwright.sync_api").expect
+expect = pytest.importorskip("playwright.sync_api", reason="make test-browser").expect
 
 ANSWERS = "ol[aria-label='Answers'] button"
 

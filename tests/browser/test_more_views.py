@@ -10,7 +10,7 @@ from coview.explorer.page import ExplorerPage
 
 from .conftest import fitted
 
-expect = pytest.importorskip("playwright.sync_api").expect
+expect = pytest.importorskip("playwright.sync_api", reason="make test-browser").expect
 
 DOT = (
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGA"

@@ -11,7 +11,7 @@ from coview import Views
 
 from .conftest import NARROW, ROOT, fitted
 
-expect = pytest.importorskip("playwright.sync_api").expect
+expect = pytest.importorskip("playwright.sync_api", reason="make test-browser").expect
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 STATES = [

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-expect = pytest.importorskip("playwright.sync_api").expect
+expect = pytest.importorskip("playwright.sync_api", reason="make test-browser").expect
 
 WORDS = ".terms ol .word"
 

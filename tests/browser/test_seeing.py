@@ -2,7 +2,7 @@
 
 import pytest
 
-expect = pytest.importorskip("playwright.sync_api").expect
+expect = pytest.importorskip("playwright.sync_api", reason="make test-browser").expect
 
 PANEL = ".panel"
 

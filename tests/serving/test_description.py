@@ -77,7 +77,7 @@ def test_the_examples_are_answered(service):
 def test_generated_requests_find_nothing(tmp_path):
     """schemathesis sends what the description allows and what it does not."""
     if find_spec("schemathesis") is None:
-        pytest.skip("needs the extra fuzz")
+        pytest.skip("schemathesis is not installed: pip install 'coview[fuzz]'")
     config = tmp_path / "schemathesis.toml"
     # a query of unknown words, or a document that is not there, is refused though it fits
     config.write_text(

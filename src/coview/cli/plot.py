@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +13,7 @@ from coview.cli import options
 from coview.cli.inputs import NEW_DOCUMENT_OPTIONS, DataSource, data_options
 from coview.cli.options import UsageError
 from coview.cli.output import check_output, note
+from coview.cli.report import documents_with_classes, with_data
 
 KINDS = ("terms", "sizes", "map", "matrix", "agreement", "mixtures", "coverage", "convergence")
 Kind = StrEnum("Kind", [(name, name) for name in KINDS])  # type: ignore[misc]
@@ -59,9 +59,7 @@ def plot(
 
       coview plot matrix news.coview --data news.csv --pair en,de -o matrix.svg
     """
-    if documents is not None and source.data is not None:
-        raise UsageError(f"Give the data once: {source.data}, or --data {documents}.")
-    source = replace(source, data=source.data or documents)
+    source = with_data(source, documents)
     check_output(output, model, *source.files)
     if output.suffix.lower() not in SUFFIXES:
         raise UsageError(f"The suffix of {output.name} must be one of {', '.join(SUFFIXES)}.")
@@ -82,7 +80,6 @@ def _pair(text: str | None) -> tuple[str, str] | None:
 
 def _draw(kind: str, path: Path, source: DataSource, wanted: dict[str, Any]) -> Any:
     """Read what a plot needs, and draw it."""
-    from coview.cli.apply import all_documents
     from coview.extras import need
     from coview.io import load
     from coview.models import topic_model
@@ -93,7 +90,7 @@ def _draw(kind: str, path: Path, source: DataSource, wanted: dict[str, Any]) -> 
     fitted = load(path)
     if kind == "convergence":
         return displays.ConvergenceDisplay.from_estimator(topic_model(fitted))
-    views, classes = all_documents(source, topic_model(fitted))
+    views, classes = documents_with_classes(source, topic_model(fitted))
     views = views if classes is None else views.with_labels(classes)
     makers: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
         "terms": (displays.TermsDisplay.from_estimator, ("topics", "n_terms", "n_topics")),

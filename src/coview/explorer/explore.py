@@ -26,30 +26,15 @@ def explore(
     model: Any,
     views: Any,
     path: str | PathLike[str] | None = None,
-    *,
-    texts: Any = None,
-    titles: Sequence[str] | None = None,
-    pictures: Mapping[str, Sequence[Any]] | None = None,
-    title: str | None = None,
-    umap: bool = False,
-    report: Report | None = None,
-    random_state: Any = 0,
+    **options: Any,
 ) -> ExplorerPage | Path:
-    """Make the explorer of a model and its documents: see `BaseViewsModel.explore`."""
+    """Make the explorer of a model and its documents: see `BaseViewsModel.explore`.
+
+    The options are those of `explorer_payload`.
+    """
     if path is not None:
         check_output(path)
-    payload = explorer_payload(
-        model,
-        views,
-        texts=texts,
-        titles=titles,
-        pictures=pictures,
-        title=title,
-        umap=umap,
-        report=report,
-        random_state=random_state,
-    )
-    page = ExplorerPage(payload)
+    page = ExplorerPage(explorer_payload(model, views, **options))
     return page if path is None else page.save(path)
 
 

@@ -18,8 +18,10 @@ from coview.plot.look import (
     GRAY,
     HATCHES,
     INK,
+    ONE_DRAW,
     grid_of_axes,
     largest_topics,
+    name_rows,
     new_axes,
     plain,
     report_of,
@@ -80,7 +82,7 @@ class MapDisplay(Display):
         (3, 2)
         """
         places = place_topics(topic_model(model).components_)
-        return cls(report_of(model, views), places, random_state).plot(ax)
+        return cls(report_of(model, views, **ONE_DRAW), places, random_state).plot(ax)
 
     def plot(self, ax: Any = None) -> MapDisplay:
         """Draw, on new axes or those given."""
@@ -217,10 +219,8 @@ class MixturesDisplay(Display):
                 ax.barh(place, mixture[topic], left=left, height=0.75, linewidth=0.4, **look)
                 left += mixture[topic]
             ax.barh(place, max(1 - left, 0), left=left, height=0.75, color=FAINT)
-        ax.set_yticks(range(len(mixtures)), ["all views", *(shortened(n, 20) for n in names)])
-        ax.set_ylim(len(mixtures) - 0.4, -0.6)
+        name_rows(ax, ["all views", *(shortened(n, 20) for n in names)])
         ax.set_xlim(0, 1)
-        ax.tick_params(axis="y", length=0)
         ax.set_title(self._title(row), loc="left", fontsize=9)
         if ax is not self.axes_[-1]:
             ax.set_xticklabels([])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "+++")
 INK, GRAY, FAINT = "#222222", "#777777", "#d9d9d9"
+ONE_DRAW = {"n_resamples": 1}  # for plots that show no chance level: one is the least
 WIDTH = 5.6  # inches: readable in a column of text
 LONGEST_NAME = 28  # characters of a name on an axis
 
@@ -65,6 +66,19 @@ def topic_title(topic: TopicReport, n_terms: int = 3, most: int = LONGEST_NAME) 
         return shortened(topic.name, most)
     words = next(iter(topic.terms.values()))["relevance"][:n_terms] if topic.terms else []
     return shortened(f"{topic.index}: {' '.join(word for word, _ in words)}".rstrip(": "), most)
+
+
+def name_rows(ax: Any, titles: Sequence[str]) -> None:
+    """Name the rows of a horizontal plot, the first one at the top."""
+    ax.set_yticks(range(len(titles)), titles)
+    ax.set_ylim(len(titles) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+
+
+def explain_above(ax: Any) -> None:
+    """Put the legend above the axes, where it covers nothing."""
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
+    ax.legend(frameon=False, fontsize=7.5, labelcolor=GRAY, **place)
 
 
 def largest_topics(report: Report, most: int) -> list[TopicReport]:

@@ -12,10 +12,12 @@ from coview.display import Display, whole_numbers
 from coview.models import topic_model
 from coview.plot.look import (
     COLORS,
-    GRAY,
+    ONE_DRAW,
     check_topics,
+    explain_above,
     grid_of_axes,
     largest_topics,
+    name_rows,
     new_axes,
     plain,
     report_of,
@@ -100,7 +102,7 @@ class TermsDisplay(Display):
             raise ValueError(
                 f"by must be 'probability', 'relevance' or 'exclusivity'; found {by!r}."
             )
-        report = report_of(model, views, n_terms=n_terms)
+        report = report_of(model, views, n_terms=n_terms, **ONE_DRAW)
         return cls(report, _probabilities(model, report, by), topics, n_terms, by, n_topics).plot(
             ax
         )
@@ -195,7 +197,7 @@ class SizesDisplay(Display):
         >>> SizesDisplay.from_estimator(model, views).ax_.get_xlabel()
         'documents'
         """
-        return cls(report_of(model, views), n_topics).plot(ax)
+        return cls(report_of(model, views, **ONE_DRAW), n_topics).plot(ax)
 
     def plot(self, ax: Any = None) -> SizesDisplay:
         """Draw, on new axes or those given."""
@@ -209,14 +211,11 @@ class SizesDisplay(Display):
         expected = [t.size * len(self.report.mixtures) for t in shown]
         look = {"color": COLORS[1], "markersize": 9, "markeredgewidth": 2}
         self.ax_.plot(expected, places, "|", label="expected, parts of documents included", **look)
-        self.ax_.set_yticks(places, [topic_title(t) for t in shown])
-        self.ax_.set_ylim(len(shown) - 0.4, -0.6)
-        self.ax_.tick_params(axis="y", length=0)
+        name_rows(self.ax_, [topic_title(t) for t in shown])
         whole_numbers(self.ax_)
         left = len(self.report.topics) - len(shown)
         self.ax_.set_xlabel(
             f"documents ({left:,} smaller topics left out)" if left else "documents"
         )
-        above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
-        self.ax_.legend(frameon=False, fontsize=7.5, labelcolor=GRAY, **above)
+        explain_above(self.ax_)
         return self

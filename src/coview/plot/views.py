@@ -11,9 +11,11 @@ from coview.display import Display
 from coview.plot.look import (
     COLORS,
     FAINT,
-    GRAY,
+    ONE_DRAW,
     check_view,
+    explain_above,
     largest_topics,
+    name_rows,
     new_axes,
     plain,
     report_of,
@@ -82,7 +84,7 @@ class MatrixDisplay(Display):
         >>> display.shares.shape, round(float(display.shares.sum()), 6)
         ((3, 3), 1.0)
         """
-        report = report_of(model, views)
+        report = report_of(model, views, **ONE_DRAW)
         names = list(report.view_mixtures)
         if pair is None:
             if len(names) < 2:
@@ -193,13 +195,10 @@ class AgreementDisplay(Display):
         places = list(range(len(shown)))
         self.values_ = np.array([value[t.index] for t in shown])
         self.ax_.plot(self.values_, places, "o", color=COLORS[0], markersize=4.5, label="measured")
-        self.ax_.set_yticks(places, [topic_title(t) for t in shown])
-        self.ax_.set_ylim(len(shown) - 0.4, -0.6)
+        name_rows(self.ax_, [topic_title(t) for t in shown])
         self.ax_.set_xlim(left=0)
-        self.ax_.tick_params(axis="y", length=0)
         self.ax_.set_xlabel("lost with the topics of another view, share", fontsize=8)
-        above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
-        self.ax_.legend(frameon=False, fontsize=7.5, labelcolor=GRAY, **above)
+        explain_above(self.ax_)
         return self
 
     def _by_topic(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

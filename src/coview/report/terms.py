@@ -1,12 +1,11 @@
 """The topics of a fitted model as plain data: `top_terms` and `summarize_topics`."""
 
 from collections.abc import Sequence
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from coview.extras import need_pandas
 from coview.models import fitted_model
 from coview.params import check_int, check_real
 from coview.term_names import shown_term
@@ -75,18 +74,9 @@ def terms_frame(model: Any, n_terms: int = 10, *, relevance: float = 0.6) -> Any
     columns = ["topic", "name", "view", "rank", "term", "probability"]
     if not any(names):
         columns.remove("name")
-    frame = _pandas().DataFrame(rows, columns=columns)
+    pandas = need_pandas("take the terms as a dict (as_frame=False)")
+    frame = pandas.DataFrame(rows, columns=columns)
     return frame.sort_values(["topic", "view", "rank"], kind="stable", ignore_index=True)
-
-
-def _pandas() -> ModuleType:
-    try:
-        return import_module("pandas")
-    except ImportError as error:
-        raise ImportError(
-            "A DataFrame needs pandas, which is not installed: pip install pandas, or take the "
-            "terms as a dict (as_frame=False)."
-        ) from error
 
 
 def _best_terms(model: Any, n_terms: int, relevance: float) -> dict[str, list[np.ndarray]]:
