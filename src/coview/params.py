@@ -189,12 +189,19 @@ def seed_of(random_state: Any, *, bits: int = 32) -> int:
     import numpy as np
 
     if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1)[0])
+        return _fresh_seed()
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**bits))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     return check_int("random_state", random_state, 0, ", a Generator, a RandomState or None")
+
+
+def _fresh_seed() -> int:
+    """Return a seed nobody chose."""
+    import numpy as np
+
+    return int(np.random.SeedSequence().generate_state(1)[0])
 
 
 def seed_of_run(rng: np.random.Generator) -> int:

@@ -109,10 +109,11 @@ def test_a_resumed_fit_is_the_same(views, tmp_path):
     Halted.__name__ = "VotedPLSA"
     lda = LatentDirichletAllocation(3, max_iter=2)
     with pytest.raises(KeyboardInterrupt):
-        Halted(3, second_stage=lda).fit(views, checkpoint=tmp_path / "run")
+        Halted(3, second_stage=lda, max_iter=2000).fit(views, checkpoint=tmp_path / "run")
     again = Checkpoint(tmp_path / "run", resume=True)
-    resumed = VotedPLSA(3, second_stage=lda).fit(views, checkpoint=again)
-    direct = VotedPLSA(3, second_stage=lda, random_state=resumed.random_state_used_).fit(views)
+    given = {"second_stage": lda, "max_iter": 2000}
+    resumed = VotedPLSA(3, **given).fit(views, checkpoint=again)
+    direct = VotedPLSA(3, **given, random_state=resumed.random_state_used_).fit(views)
     np.testing.assert_array_equal(resumed.doc_topic_, direct.doc_topic_)
 
 
