@@ -15,9 +15,7 @@ def pytest_generate_tests(metafunc):
     if "entry" in metafunc.fixturenames:
         several = metafunc.definition.get_closest_marker("several_views")
         own = [entry for entry in MODELS if not (several and entry.one_view)]
-        if getattr(metafunc.module, "VARIANTS_ARE_SLOW", False):
-            own = _with_slow_variants(own)
-        metafunc.parametrize("entry", own, ids=str)
+        metafunc.parametrize("entry", _with_slow_variants(own))
 
 
 def _with_slow_variants(entries):

@@ -10,8 +10,6 @@ pytestmark = pytest.mark.filterwarnings(  # what is odd is said, but is not what
     "ignore::coview.DataWarning", "ignore::sklearn.exceptions.ConvergenceWarning"
 )
 
-VARIANTS_ARE_SLOW = True  # see conftest.py
-
 
 @pytest.fixture(scope="module")
 def counts():

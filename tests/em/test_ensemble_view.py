@@ -290,7 +290,10 @@ def test_a_view_that_has_its_name_is_refused(views):
 # -- the same bits ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_steps", [0, 4, 9, 14, 22])
+slow = pytest.mark.slow
+
+
+@pytest.mark.parametrize("n_steps", [0, *(pytest.param(n, marks=slow) for n in (4, 9, 14)), 22])
 def test_an_interrupted_fit_goes_on_to_the_same_bits(n_steps, tmp_path, monkeypatch):
     views = make_views(80, 10, [30, 20, 25], doc_length=5, missing=0.2, random_state=3)
     settings = {**QUICK, "n_components": 10, "n_init": 3}  # two from a resampled ensemble
