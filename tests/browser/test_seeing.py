@@ -176,6 +176,20 @@ def test_arrows_show_disagreements_and_open_documents(show):
     changed(page, before, "overlay")
 
 
+def test_the_end_of_an_arrow_opens_its_document(show):
+    opened = show(mode="arrows")
+    page = opened.page
+    for x, y in points_of(page):
+        page.mouse.move(x, y)
+        if page.locator(".tip strong").count():
+            break
+    title = page.locator(".tip strong").inner_text()
+    page.mouse.click(x, y)
+    page.locator(".read h2").first.wait_for()
+    assert title.rstrip("…") in page.locator(".read").inner_text()
+    assert "panel=document" in opened.hash()
+
+
 def test_a_cell_of_the_matrix_lists_its_documents(show):
     opened = show(mode="matrix")
     page = opened.page
