@@ -1,0 +1,184 @@
+"""Checks of a cluster before the first task: versions of its hosts, and the storage they see."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import uuid
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coview.wording import plural
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+CODE = ("em", "ensemble", "kernels", "runners", "shards", "views")  # what a task may run
+SHOWN = 3  # hosts in a message
+
+
+# -- versions --------------------------------------------------------------------------------------
+
+
+@cache
+def here() -> dict[str, str]:
+    """Return the versions that decide bits, as this process has them.
+
+    >>> sorted(here())
+    ['coview', 'numba', 'numpy', 'python', "the code of coview's engine"]
+    """
+    import numba
+    import numpy as np
+
+    import coview
+
+    return {
+        "python": ".".join(platform.python_version_tuple()[:2]),
+        "coview": coview.__version__,
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "the code of coview's engine": _code_of(Path(coview.__file__).parent),
+    }
+
+
+def _code_of(package: Path) -> str:
+    """Return a hash of the sources: the same version may be another state of a checkout."""
+    digest = hashlib.sha256()
+    for part in CODE:
+        for file in sorted((package / part).rglob("*.py")):
+            digest.update(file.relative_to(package).as_posix().encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def mismatch(found: Mapping[str, str], expected: Mapping[str, str]) -> str:
+    """Return what is different, in words; an empty text if nothing is.
+
+    >>> mismatch({"numpy": "2.3.0", "python": "3.12"}, {"numpy": "2.4.1", "python": "3.12"})
+    'numpy 2.3.0, where the driver has 2.4.1'
+    """
+    different = (
+        f"{name} {found.get(name)}, where the driver has {expected[name]}"
+        for name in expected
+        if found.get(name) != expected[name]
+    )
+    return "; ".join(different)
+
+
+def facts() -> dict[str, Any]:
+    """Return versions and processor of this process; run on every host."""
+    from llvmlite import binding
+
+    return {"versions": here(), "processor": str(binding.get_host_cpu_name())}
+
+
+def check_hosts(client: Client, timeout: float) -> None:
+    """Raise an error if a worker or the scheduler has no coview, or another version of something.
+
+    The scheduler is asked as well: it reads the tasks that it gives out.
+    """
+    scheduler: Any = client.scheduler
+    try:
+        found = client.run_on_scheduler(facts, callback_timeout=timeout)
+    except Exception as error:
+        found = error
+    answers = {f"the scheduler {scheduler.address}": found}
+    workers = client.run(facts, on_error="return", callback_timeout=timeout)
+    answers |= {f"the worker {address}": found for address, found in workers.items()}
+    wrong = {host: said for host, found in answers.items() if (said := _wrong(found))}
+    if wrong:
+        raise RuntimeError(
+            f"{_listed(wrong)}. All hosts of the cluster and the driver need the same versions: "
+            "install the same environment everywhere, with coview[dask] in it."
+        )
+    _warn_of_processors({f["processor"] for f in answers.values() if not isinstance(f, Exception)})
+
+
+def _wrong(found: Any) -> str:
+    """Return what is wrong with a host, by its answer, which may be an error."""
+    # Dask may put the error of a host into a plain Exception, as a text
+    if isinstance(found, Exception) and "No module named 'coview'" in str(found):
+        return "has no coview"
+    if isinstance(found, Exception) and ("coview" in str(found) or isinstance(found, ImportError)):
+        return f"has another coview, or lacks what it needs: {found}"
+    if isinstance(found, Exception):
+        return f"does not answer: {type(found).__name__}: {found}"
+    said = mismatch(found["versions"], here())
+    return said and f"has {said}"
+
+
+def _warn_of_processors(names: set[str]) -> None:
+    if len(names) > 1:
+        warnings.warn(
+            f"The hosts of the cluster have different processors ({', '.join(sorted(names))}): the "
+            "last bits of a fit may depend on which of them did what.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+# -- storage ---------------------------------------------------------------------------------------
+
+
+def check_storage(client: Client, url: str, timeout: float) -> None:
+    """Raise an error if a worker does not see the same files in a folder as the driver does."""
+    from coview.shards.storage import join, read_bytes, remove_file, write_atomic
+
+    token = uuid.uuid4().hex
+    name = join(url, f"token-{token}")
+    write_atomic(name, token.encode())
+    try:
+        answers = client.run(answer_token, name, on_error="return", callback_timeout=timeout)
+        wrong = {}
+        for address, answer in answers.items():
+            if answer != token:
+                wrong[f"the worker {address}"] = _storage_error(answer)
+                continue
+            with_own = join(url, f"token-{token}-{_short(address)}")
+            try:
+                if read_bytes(with_own).decode() != token:
+                    raise OSError("other content")
+            except OSError as error:
+                wrong[f"the worker {address}"] = f"writes to another place ({error})"
+    finally:
+        for own in [name, *(join(url, f"token-{token}-{_short(a)}") for a in answers)]:
+            remove_file(own)
+    if wrong:
+        raise OSError(
+            f"{_listed(wrong)}: the folder is {url}. Tasks read and write files, so every worker "
+            "needs to see them under the same name: give a folder of a shared file system, or a "
+            "URL such as s3://bucket/folder."
+        )
+
+
+def answer_token(name: str, dask_worker: Any) -> str:
+    """Read the driver's token, and write it to a file of this worker's own."""
+    from coview.shards.storage import read_bytes, write_atomic
+
+    token = read_bytes(name)
+    write_atomic(f"{name}-{_short(dask_worker.address)}", token)
+    return token.decode()
+
+
+def _short(address: str) -> str:
+    return hashlib.sha256(address.encode()).hexdigest()[:12]
+
+
+def _storage_error(answer: Any) -> str:
+    if isinstance(answer, FileNotFoundError):
+        return "does not see the storage"
+    if isinstance(answer, Exception):
+        return f"cannot use the storage ({type(answer).__name__}: {answer})"
+    return "sees other files in the storage"
+
+
+def _listed(wrong: Mapping[str, str]) -> str:
+    """Return the hosts with what is wrong with them, the first few of many."""
+    said = [f"{host} {what}" for host, what in list(wrong.items())[:SHOWN]]
+    if len(wrong) > SHOWN:
+        said.append(f"and {plural(len(wrong) - SHOWN, 'more host')} likewise")
+    text = "; ".join(said)
+    return text[0].upper() + text[1:]
