@@ -382,7 +382,7 @@ def make_blocks(
     """Cut the views into blocks; with `columns` also in column order, for dL/dp(w|z)."""
     ranges = cut(matrices) if ranges is None else list(ranges)
     lasts = {stop - 1 for _, stop in group_blocks(len(ranges))}
-    blocks = (_block(matrices, start, stop, columns) for start, stop in ranges)
+    blocks = (block_of(matrices, start, stop, columns) for start, stop in ranges)
     return [replace(block, ends_shard=i in lasts) for i, block in enumerate(blocks)]
 
 
@@ -394,7 +394,7 @@ def _narrow(matrix: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((matrix.data, indices, indptr), shape=matrix.shape)
 
 
-def _block(matrices: Sequence[sp.csr_array], start: int, stop: int, columns: bool) -> Block:
+def block_of(matrices: Sequence[sp.csr_array], start: int, stop: int, columns: bool) -> Block:
     rows = tuple(_rows(m, start, stop) for m in matrices)
     if not columns:
         return Block(start, stop, rows, None)
