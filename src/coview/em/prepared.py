@@ -28,6 +28,7 @@ from coview.ensemble.memory import consensus_bytes, kept_bytes, making_bytes
 from coview.ensemble.reliability import ViewReliability
 from coview.memory import check_memory
 from coview.params import check_choice, check_factor, check_real, shown
+from coview.views.blocks import cut_rows, group_blocks, row_ends
 from coview.views.checks import DataWarning, check_mixtures, frozen
 from coview.views.container import Views
 from coview.views.density import is_sparse_counts
@@ -47,6 +48,7 @@ class Prepared:
     present: np.ndarray  # (documents, views)
     weights: tuple[float, ...]
     labels: np.ndarray | None = None  # (documents,) the topics of pinned documents, -1 elsewhere
+    ranges: tuple[tuple[int, int], ...] = ()  # where to cut, by the views as they were given
     blocks: tuple[Block, ...] = ()
     penalty: Penalty = field(default_factory=Penalty)  # made once a fit, where it couples documents
     prior: Prior = field(default_factory=Prior)
@@ -140,8 +142,12 @@ class Prepared:
         return replace(self, prior=replace(self.prior, guess=mixtures, strength=strength))
 
     def cut(self, columns: bool) -> Prepared:
-        """Return the data cut into blocks; by columns as well, if emissions are to be updated."""
-        return replace(self, blocks=tuple(make_blocks(self.matrices, columns=columns)))
+        """Return the data cut into blocks; by columns as well, if emissions are to be updated.
+
+        Neither scaling nor the ensemble's view moves the cuts, so that files are cut alike.
+        """
+        ranges = self.ranges or cut(self.matrices)
+        return replace(self, blocks=tuple(make_blocks(self.matrices, ranges, columns)))
 
 
 def prepare(views: Views, scaling: Mapping[str, Any], dtype: Any) -> Prepared:
@@ -157,7 +163,9 @@ def prepare(views: Views, scaling: Mapping[str, Any], dtype: Any) -> Prepared:
         matrix = scaled(name, matrix, has, scaling)
         unit = 1.0 if name in scaling else None
         matrices.append(narrowed(name, matrix, np.dtype(dtype), unit))
-    return Prepared(views.names, tuple(matrices), views.present, (1.0,) * views.n_views)
+    ranges = tuple(cut(tuple(views.matrices.values())))
+    weights = (1.0,) * views.n_views
+    return Prepared(views.names, tuple(matrices), views.present, weights, ranges=ranges)
 
 
 def check_training_data(data: Prepared) -> None:
@@ -320,12 +328,6 @@ def check_fit_memory(
 
 # -- blocks ----------------------------------------------------------------------------------------
 
-# Small enough that a hundred thousand non-zeros already make several blocks, large enough that the
-# work around a block costs a few percent of a sweep.
-MIN_NONZEROS, MAX_NONZEROS, USUAL_BLOCKS = 1 << 14, 1 << 20, 8
-MAX_DOCS = 1 << 16  # documents within a block are numbered by 16-bit integers
-
-
 @dataclass(frozen=True)
 class Rows:
     """One view's rows of one block in CSR order: slices of the view's own arrays."""
@@ -354,6 +356,7 @@ class Block:
     stop: int
     rows: tuple[Rows, ...]
     columns: tuple[Columns, ...] | None  # None when the emissions stay as they are (folding in)
+    ends_shard: bool = True  # whether it is the last of its shard, whose sum is complete then
 
     @property
     def docs(self) -> slice:
@@ -368,16 +371,7 @@ def cut(matrices: Sequence[sp.csr_array], nonzeros: int | None = None) -> list[t
     >>> cut([sp.csr_array(np.ones((6, 10)))], nonzeros=25)
     [(0, 3), (3, 6)]
     """
-    ends = sum(m.indptr[1:].astype(np.int64) for m in matrices)
-    if nonzeros is None:
-        nonzeros = int(np.clip(ends[-1] // USUAL_BLOCKS, MIN_NONZEROS, MAX_NONZEROS))
-    ranges, start, before = [], 0, 0
-    while start < len(ends):
-        stop = int(np.searchsorted(ends, before + nonzeros)) + 1
-        stop = min(stop, start + MAX_DOCS, len(ends))
-        ranges.append((start, stop))
-        start, before = stop, int(ends[stop - 1])
-    return ranges
+    return cut_rows(row_ends(matrices), nonzeros)
 
 
 def make_blocks(
@@ -386,8 +380,10 @@ def make_blocks(
     columns: bool = True,
 ) -> list[Block]:
     """Cut the views into blocks; with `columns` also in column order, for dL/dp(w|z)."""
-    ranges = cut(matrices) if ranges is None else ranges
-    return [_block(matrices, start, stop, columns) for start, stop in ranges]
+    ranges = cut(matrices) if ranges is None else list(ranges)
+    lasts = {stop - 1 for _, stop in group_blocks(len(ranges))}
+    blocks = (block_of(matrices, start, stop, columns) for start, stop in ranges)
+    return [replace(block, ends_shard=i in lasts) for i, block in enumerate(blocks)]
 
 
 def _narrow(matrix: sp.csr_array) -> sp.csr_array:
@@ -398,7 +394,7 @@ def _narrow(matrix: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((matrix.data, indices, indptr), shape=matrix.shape)
 
 
-def _block(matrices: Sequence[sp.csr_array], start: int, stop: int, columns: bool) -> Block:
+def block_of(matrices: Sequence[sp.csr_array], start: int, stop: int, columns: bool) -> Block:
     rows = tuple(_rows(m, start, stop) for m in matrices)
     if not columns:
         return Block(start, stop, rows, None)
