@@ -28,6 +28,7 @@ from coview.ensemble.memory import consensus_bytes, kept_bytes, making_bytes
 from coview.ensemble.reliability import ViewReliability
 from coview.memory import check_memory
 from coview.params import check_choice, check_factor, check_real, shown
+from coview.views.blocks import cut_rows, row_ends
 from coview.views.checks import DataWarning, check_mixtures, frozen
 from coview.views.container import Views
 from coview.views.density import is_sparse_counts
@@ -320,11 +321,6 @@ def check_fit_memory(
 
 # -- blocks ----------------------------------------------------------------------------------------
 
-# Small enough that a hundred thousand non-zeros already make several blocks, large enough that the
-# work around a block costs a few percent of a sweep.
-MIN_NONZEROS, MAX_NONZEROS, USUAL_BLOCKS = 1 << 14, 1 << 20, 8
-MAX_DOCS = 1 << 16  # documents within a block are numbered by 16-bit integers
-
 
 @dataclass(frozen=True)
 class Rows:
@@ -368,16 +364,7 @@ def cut(matrices: Sequence[sp.csr_array], nonzeros: int | None = None) -> list[t
     >>> cut([sp.csr_array(np.ones((6, 10)))], nonzeros=25)
     [(0, 3), (3, 6)]
     """
-    ends = sum(m.indptr[1:].astype(np.int64) for m in matrices)
-    if nonzeros is None:
-        nonzeros = int(np.clip(ends[-1] // USUAL_BLOCKS, MIN_NONZEROS, MAX_NONZEROS))
-    ranges, start, before = [], 0, 0
-    while start < len(ends):
-        stop = int(np.searchsorted(ends, before + nonzeros)) + 1
-        stop = min(stop, start + MAX_DOCS, len(ends))
-        ranges.append((start, stop))
-        start, before = stop, int(ends[stop - 1])
-    return ranges
+    return cut_rows(row_ends(matrices), nonzeros)
 
 
 def make_blocks(
