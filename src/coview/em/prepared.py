@@ -328,6 +328,7 @@ def check_fit_memory(
 
 # -- blocks ----------------------------------------------------------------------------------------
 
+
 @dataclass(frozen=True)
 class Rows:
     """One view's rows of one block in CSR order: slices of the view's own arrays."""
