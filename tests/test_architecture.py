@@ -31,13 +31,13 @@ ALLOWED = {
     "views": {"escaping", "memory", "outputs", "params", "reading", "store", "wording"},
     "reading": {"extras", "memory", "params", "runners", "store", "views", "wording"},
     "shards": {
-        *("__version__", "loaded", "memory", "outputs", "params", "reading", "store", "views"),
-        "wording",
+        *("__version__", "extras", "loaded", "memory", "outputs", "params", "reading", "store"),
+        *("views", "wording"),
     },
     "graphs": {"params", "reading.links", "views", "wording"},
     "compiling": set(),
     "kernels": {"compiling"},
-    "runners": set(),
+    "runners": {"__version__", "em", "extras", "params", "shards", "wording"},
     "ensemble": {
         *("em.scaling", "em.tfidf", "escaping", "extras", "graphs", "kernels", "memory"),
         *("params", "runners", "views", "wording"),

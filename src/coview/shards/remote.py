@@ -7,15 +7,28 @@ behind a URL does not do that (``sftp://``, say), a file is written beside its p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from coview.extras import need
 
 _WHOLE_OBJECTS = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "memory", "oci", "oss"}
 _PIECE = 1 << 22  # bytes that are read ahead
+# by which storages tell that a file is another one
+_CHANGING = (
+    "ETag",
+    "etag",
+    "md5Hash",
+    "LastModified",
+    "last_modified",
+    "updated",
+    "mtime",
+    "created",
+)
 
 
 def is_url(path: Any) -> bool:
@@ -75,7 +88,7 @@ def signature(url: str) -> tuple[Any, ...]:
     filesystem, path = _at(url)
     filesystem.invalidate_cache()
     info = filesystem.info(path)
-    return info["size"], str(info.get("ETag", "")), str(info.get("LastModified", ""))
+    return info["size"], *(str(info.get(name, "")) for name in _CHANGING)
 
 
 def remove_file(url: str) -> None:
@@ -119,6 +132,16 @@ def write_atomic(url: str, data: bytes | memoryview) -> None:
     beside = f"{path}.part"
     filesystem.pipe_file(beside, bytes(data))
     filesystem.mv(beside, path)
+
+
+@contextmanager
+def local_folder(url: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield a folder with copies of some files of a folder, for those who cannot read a URL."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            with open_binary(join(url, name)) as file:
+                Path(folder, name).write_bytes(file.read())
+        yield folder
 
 
 def names_in(url: str) -> list[str]:

@@ -15,7 +15,7 @@ Buffers = dict[str, np.ndarray]  # by the name of a file without its shard
 
 _ADVICE = "Take the folder from a backup, or write it again with coview."
 # Files that this process has found to be as they were written: {path: (checksum, signature)}.
-_VERIFIED: dict[str, tuple[str, tuple[int, ...]]] = {}
+_VERIFIED: dict[str, tuple[str, tuple[Any, ...]]] = {}
 
 
 class SealedFiles:

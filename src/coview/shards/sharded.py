@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -227,15 +226,16 @@ class ShardedViews:
     @cached_property
     def recipes(self) -> dict[str, Recipe | None]:
         """How raw documents become the counts of each view; None for views made from matrices."""
-        for name in self.manifest.files:
-            if name.startswith("recipe_"):
-                self.files.verify(name)
-        return {
-            name: read_recipe(Path(self.path), name, self.features[name], stem=f"v{v}")
-            if f"recipe_v{v}.json" in self.manifest.files
-            else None
-            for v, name in enumerate(self.names)
-        }
+        own = [name for name in self.manifest.files if name.startswith("recipe_")]
+        for name in own:
+            self.files.verify(name)
+        with storage.local_folder(self.path, own) as folder:
+            return {
+                name: read_recipe(folder, name, self.features[name], stem=f"v{v}")
+                if f"recipe_v{v}.json" in own
+                else None
+                for v, name in enumerate(self.names)
+            }
 
     def term_counts(self) -> dict[str, np.ndarray]:
         """Return how much each term occurs, in double precision, by view."""

@@ -10,13 +10,15 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from coview.shards import remote
 from coview.store import replacing
 
 HEADER = 128  # bytes before the data of an array
@@ -29,39 +31,103 @@ _PIECE = 1 << 22  # bytes that are hashed at a time
 
 def join(base: str | os.PathLike[str], *names: str) -> str:
     """Return the path of something within a folder."""
+    if remote.is_url(base):
+        return remote.join(str(base), *names)
     return os.path.join(os.fspath(base), *names)
 
 
 def absolute(path: str | os.PathLike[str]) -> str:
     """Return a path that means the same in any folder."""
+    if remote.is_url(path):
+        return str(path).rstrip("/")
     return os.path.abspath(os.fspath(path))
 
 
 def exists(path: str) -> bool:
     """Return whether there is a file or folder."""
+    if remote.is_url(path):
+        return remote.exists(path)
     return os.path.exists(path)
 
 
 def size_of(path: str) -> int:
     """Return the bytes of a file."""
+    if remote.is_url(path):
+        return remote.size_of(path)
     return os.path.getsize(path)
 
 
-def signature(path: str) -> tuple[int, ...]:
-    """Return numbers that change when a file does, as far as the system can tell."""
+def signature(path: str) -> tuple[Any, ...]:
+    """Return what changes when a file does, as far as the system can tell."""
+    if remote.is_url(path):
+        return remote.signature(path)
     found = os.stat(path)
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def remove_tree(path: str) -> None:
     """Remove a folder and all that is in it, if it is there."""
+    if remote.is_url(path):
+        remote.remove_tree(path)
+        return
     shutil.rmtree(path, ignore_errors=True)
+
+
+def remove_file(path: str) -> None:
+    """Remove a file, if it is there."""
+    if remote.is_url(path):
+        remote.remove_file(path)
+        return
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def make_folder(path: str) -> None:
+    """Make a folder, whose parent exists; storage with URLs may have none."""
+    if remote.is_url(path):
+        remote.make_folder(path)
+    else:
+        os.mkdir(path)
+
+
+@contextmanager
+def local_copy(path: str) -> Iterator[str]:
+    """Yield the path of a file for those who cannot read a URL; a copy goes away again."""
+    if not remote.is_url(path):
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, path.rpartition("/")[2])
+        Path(copy).write_bytes(read_bytes(path))
+        yield copy
+
+
+@contextmanager
+def local_folder(path: str, names: Iterable[str]) -> Iterator[Path]:
+    """Yield a folder with some files of a folder: itself, or copies of files that have a URL."""
+    if not remote.is_url(path):
+        yield Path(path)
+        return
+    with remote.local_folder(path, names) as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def written_locally(path: str) -> Iterator[str]:
+    """Yield where to write a file that is to be at `path`, a path or a URL, at the end."""
+    if not remote.is_url(path):
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, path.rpartition("/")[2])
+        yield copy
+        write_atomic(path, Path(copy).read_bytes())
 
 
 @contextmanager
 def open_binary(path: str) -> Iterator[BinaryIO]:
     """Open a file for reading bytes, from any place in it."""
-    with open(path, "rb") as file:
+    with remote.open_binary(path) if remote.is_url(path) else open(path, "rb") as file:
         yield file
 
 
@@ -75,6 +141,9 @@ def read_bytes(path: str, most: int | None = None) -> bytes:
 
 def write_atomic(path: str, data: bytes | memoryview) -> None:
     """Write a file beside its place and move it there once it is complete."""
+    if remote.is_url(path):
+        remote.write_atomic(path, data)
+        return
     with replacing(path) as beside:
         beside.write_bytes(data)
 
