@@ -30,6 +30,10 @@ ALLOWED = {
     # the way of the data: reading makes counts, views holds them, em works on them
     "views": {"escaping", "memory", "outputs", "params", "reading", "store", "wording"},
     "reading": {"extras", "memory", "params", "runners", "store", "views", "wording"},
+    "shards": {
+        *("__version__", "loaded", "memory", "outputs", "params", "reading", "store", "views"),
+        "wording",
+    },
     "graphs": {"params", "reading.links", "views", "wording"},
     "compiling": set(),
     "kernels": {"compiling"},
