@@ -88,7 +88,7 @@ class Generation:
         """Return the file of a shard."""
         return mixture_file(self.folder, shard)
 
-    def thetas(self) -> tuple[FiledMixtures, ...]:
+    def thetas(self) -> tuple[Any, ...]:
         """Return the mixtures of each slot, as a problem has them."""
         return tuple(FiledMixtures(self, slot) for slot in range(self.layout.n_slots))
 
@@ -233,7 +233,7 @@ class GenerationWriter:
         if self._file is not None:
             self._file.abandon()
 
-    def finish(self) -> tuple[FiledMixtures, ...]:
+    def finish(self) -> tuple[Any, ...]:
         """Return the mixtures, all of which are written by now."""
         assert self._shard == len(self._layout.shards), "documents are missing"
         return self._generation.thetas()
@@ -258,7 +258,7 @@ class MixtureStore:
         """Return a writer of mixtures like these."""
         return GenerationWriter(self.new_folder(), self.layout(thetas))
 
-    def write(self, thetas: Sequence[np.ndarray]) -> tuple[FiledMixtures, ...]:
+    def write(self, thetas: Sequence[np.ndarray]) -> tuple[Any, ...]:
         """Write mixtures that are in memory."""
         writer = self.writer(thetas)
         try:
@@ -269,7 +269,7 @@ class MixtureStore:
 
     def adopt(
         self, folder: Path, thetas: Sequence[Any], digests: Sequence[str]
-    ) -> tuple[FiledMixtures, ...]:
+    ) -> tuple[Any, ...]:
         """Return mixtures that `Generation.link_to` has put somewhere, if they are as they were."""
         layout, new = self.layout(thetas), self.new_folder()
         os.mkdir(new)

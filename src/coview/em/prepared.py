@@ -396,6 +396,7 @@ def _narrow(matrix: sp.csr_array) -> sp.csr_array:
 
 
 def block_of(matrices: Sequence[sp.csr_array], start: int, stop: int, columns: bool) -> Block:
+    """Return the block of the documents start to stop, with `columns` also in column order."""
     rows = tuple(_rows(m, start, stop) for m in matrices)
     if not columns:
         return Block(start, stop, rows, None)
@@ -413,13 +414,13 @@ def _rows(matrix: sp.csr_array, start: int, stop: int) -> Rows:
 
 
 def _columns(rows: Rows, n_terms: int) -> Columns:
-    """Sort a block's entries by column; the place of each in row order stands for its value."""
-    nnz, signed = len(rows.data), f"i{rows.indices.itemsize}"
-    numbers = np.arange(nnz, dtype=np.uint32)
-    csr = (numbers, rows.indices.view(signed), rows.indptr.astype(signed))
-    by_column = sp.csr_array(csr, shape=(len(rows.indptr) - 1, n_terms)).tocsc()
-    terms = np.flatnonzero(np.diff(by_column.indptr)).astype(np.uint32)
-    colptr = np.append(by_column.indptr[terms], nnz).astype(np.uint64)
-    place = np.empty(nnz, np.uint32)
-    place[by_column.data] = numbers
-    return Columns(terms, colptr, by_column.indices.astype(np.uint16), place)
+    """Sort a block's entries by column; within a column documents stay in their order."""
+    from coview.kernels.columns import order_by_column
+
+    nnz = len(rows.data)
+    place, docs = np.empty(nnz, np.uint32), np.empty(nnz, np.uint16)
+    ends = np.zeros(n_terms + 1, np.uint32)
+    order_by_column(rows.indptr, rows.indices, ends, place, docs)
+    # `ends` has where each column ends; an empty one ends where the column before does
+    terms = np.flatnonzero(np.diff(ends[:-1], prepend=np.uint32(0))).astype(np.uint32)
+    return Columns(terms, np.append(0, ends[terms]).astype(np.uint64), docs, place)

@@ -123,8 +123,8 @@ def make_block(recipe: RowsRecipe, columns: bool, first: int, raw: RawBlock) -> 
     """Return a block of a problem whose first document has the number `first`."""
     matrices = [*recipe.matrices(raw.rows, raw.present), *raw.internal]
     block = block_of(matrices, 0, raw.stop - raw.start, columns)
-    ends = {"start": raw.start - first, "stop": raw.stop - first, "ends_shard": raw.ends_shard}
-    return replace(block, **ends)
+    start, stop = raw.start - first, raw.stop - first
+    return replace(block, start=start, stop=stop, ends_shard=raw.ends_shard)
 
 
 def part_of(
