@@ -87,17 +87,29 @@ def test_tasks_have_one_native_thread(run):
 
 
 def test_storage_that_all_see_passes_and_leaves_nothing(run, tmp_path):
-    run.check_storage(str(tmp_path))
-    assert not list(tmp_path.iterdir())
+    (tmp_path / "file").write_text("the same for all")
+    run.check_storage(str(tmp_path), [str(tmp_path / "file")])
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
-def test_storage_that_a_worker_cannot_write_to_is_an_error(run, tmp_path, monkeypatch):
-    from coview.runners import cluster_checks
-
-    # the driver's token never gets to where the workers look for it
+def test_storage_that_a_worker_does_not_see_is_an_error(run, tmp_path, monkeypatch):
+    # as if the folder of the driver were on another host: the token does not get to the workers
     monkeypatch.setattr("coview.shards.storage.write_atomic", lambda path, data: None)
-    with pytest.raises(OSError, match=r"The worker tcp://127.* does not see the storage.*s3://"):
-        cluster_checks.check_storage(run.client, str(tmp_path), 20)
+    said = (
+        r"The worker tcp://127\S* does not see .*token.*shared file system, or a URL such as s3://"
+    )
+    with pytest.raises(OSError, match=said):
+        run.check_storage(str(tmp_path))
+
+
+def test_another_file_of_the_same_name_is_an_error(run, tmp_path, monkeypatch):
+    file = tmp_path / "manifest.json"
+    file.write_text("{}")
+    monkeypatch.setattr("coview.shards.storage.digest_of", lambda path: "another")
+    with pytest.raises(
+        OSError, match=r"The worker \S+ has another file in the place of .*manifest"
+    ):
+        run.check_storage(str(tmp_path), [str(file)])
 
 
 def test_a_client_is_taken_and_stays_open(cluster):

@@ -9,7 +9,6 @@ topics): all mixtures of a document side by side.
 from __future__ import annotations
 
 import os
-import shutil
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -120,10 +119,11 @@ class Generation:
 
 
 def _link(source: str, target: str) -> None:
-    with suppress(OSError):  # not every file system has links
+    """Put a file to another place: as a link where there are such, else as a copy."""
+    with suppress(OSError):
         os.link(source, target)
         return
-    shutil.copyfile(source, target)
+    storage.copy_file(source, target)
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class GenerationWriter:
         self._shard, self._at = 0, 0  # the next document goes there
         self._file: storage.ArrayWriter | None = None
         with explained(Path(folder)):
-            os.mkdir(folder)
+            storage.make_folder(folder)
 
     def add(self, thetas: Sequence[np.ndarray]) -> None:
         """Write the mixtures of the next documents, for each slot."""
@@ -267,16 +267,14 @@ class MixtureStore:
             writer.close()
         return writer.finish()
 
-    def adopt(
-        self, folder: Path, thetas: Sequence[Any], digests: Sequence[str]
-    ) -> tuple[Any, ...]:
+    def adopt(self, folder: Path, thetas: Sequence[Any], digests: Sequence[str]) -> tuple[Any, ...]:
         """Return mixtures that `Generation.link_to` has put somewhere, if they are as they were."""
         layout, new = self.layout(thetas), self.new_folder()
-        os.mkdir(new)
+        storage.make_folder(new)
         generation = Generation(new, layout)
         for shard, digest in enumerate(digests):
             source = mixture_file(str(folder), shard)
-            if not os.path.exists(source) or storage.digest_of(source) != digest:
+            if not storage.exists(source) or storage.digest_of(source) != digest:
                 raise DamagedFile(f"{source} is missing, or not as it was written.")
             _link(source, generation.path(shard))
         if len(digests) != len(layout.shards):

@@ -37,6 +37,7 @@ from coview.em.scaling import Scaling, scaled
 from coview.em.step import Gradients, Update, Values, moves_emissions, moves_thetas, sweep
 from coview.runners.threads import ThreadRunner
 from coview.shards import storage
+from coview.shards.format import MANIFEST
 from coview.shards.sharded import ShardData, ShardedViews, ShardInfo, open_shards
 from coview.store import read_sealed, write_sealed
 
@@ -261,14 +262,17 @@ def _internal(
 
 
 @lru_cache(maxsize=4)
-def _opened(folder: str) -> ShardedViews:
-    """Return a sharded folder, so that a process checks each of its files once."""
+def _opened(folder: str, manifest: tuple[Any, ...]) -> ShardedViews:
+    """Return a sharded folder, so that a process checks each of its files once.
+
+    `manifest` is the signature of its manifest: a worker may outlive what it has read.
+    """
     return open_shards(folder)
 
 
 def _shard_at(path: str) -> tuple[ShardedViews, ShardInfo]:
     folder, _, name = path.rstrip("/").replace(os.sep, "/").rpartition("/")
-    sharded = _opened(folder)
+    sharded = _opened(folder, storage.signature(storage.join(folder, MANIFEST)))
     return sharded, next(info for info in sharded.shards if info.name == name)
 
 
@@ -340,12 +344,14 @@ def write_parameters(path: str, problem: Problem, recipe: RowsRecipe) -> None:
         "names": list(recipe.names),
         "dtype": recipe.dtype.name,
     }
-    write_sealed(path, PARAMETERS, header, tensors)
+    with storage.written_locally(path) as here:
+        write_sealed(here, PARAMETERS, header, tensors)
 
 
 def read_parameters(path: str) -> Parameters:
     """Read a file of `write_parameters`."""
-    header, tensors = read_sealed(path, PARAMETERS)
+    with storage.local_copy(path) as here:
+        header, tensors = read_sealed(here, PARAMETERS)
     names = tuple(header["names"])
     scaling = {
         name: (tensors[f"low{i}"], tensors[f"unit{i}"])
@@ -398,9 +404,11 @@ def write_documents(
         rows = internal[docs]
         for part in ("data", "indices", "indptr"):
             tensors[f"internal.{part}"] = getattr(rows, part)
-    write_sealed(path, DOCUMENTS, {}, tensors)
+    with storage.written_locally(path) as here:
+        write_sealed(here, DOCUMENTS, {}, tensors)
 
 
 def read_documents(path: str) -> dict[str, np.ndarray]:
     """Read a file of `write_documents`."""
-    return read_sealed(path, DOCUMENTS)[1]
+    with storage.local_copy(path) as here:
+        return read_sealed(here, DOCUMENTS)[1]

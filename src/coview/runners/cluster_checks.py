@@ -6,11 +6,12 @@ import hashlib
 import platform
 import uuid
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coview.shards import storage
 from coview.wording import plural
 
 if TYPE_CHECKING:
@@ -123,56 +124,60 @@ def _warn_of_processors(names: set[str]) -> None:
 # -- storage ---------------------------------------------------------------------------------------
 
 
-def check_storage(client: Client, url: str, timeout: float) -> None:
-    """Raise an error if a worker does not see the same files in a folder as the driver does."""
-    from coview.shards.storage import join, read_bytes, remove_file, write_atomic
+def check_storage(client: Client, folder: str, same: Sequence[str], timeout: float) -> None:
+    """Raise an error if a worker does not see the same files as the driver does.
 
-    token = uuid.uuid4().hex
-    name = join(url, f"token-{token}")
-    write_atomic(name, token.encode())
+    Every worker reads a file that the driver has written to `folder`, and writes one that the
+    driver reads; and the files `same` must have the same bytes for all.
+    """
+    name = storage.join(folder, f"token-{uuid.uuid4().hex}")
+    answers: dict[str, Any] = {}
+    storage.write_atomic(name, name.encode())
     try:
-        answers = client.run(answer_token, name, on_error="return", callback_timeout=timeout)
-        wrong = {}
-        for address, answer in answers.items():
-            if answer != token:
-                wrong[f"the worker {address}"] = _storage_error(answer)
-                continue
-            with_own = join(url, f"token-{token}-{_short(address)}")
-            try:
-                if read_bytes(with_own).decode() != token:
-                    raise OSError("other content")
-            except OSError as error:
-                wrong[f"the worker {address}"] = f"writes to another place ({error})"
+        digests = {file: storage.digest_of(file) for file in same}
+        answers = client.run(
+            answer_token, name, list(same), on_error="return", callback_timeout=timeout
+        )
+        wrong = {
+            f"the worker {address}": said
+            for address, answer in answers.items()
+            if (said := _wrong_storage(answer, digests, _own(name, address)))
+        }
     finally:
-        for own in [name, *(join(url, f"token-{token}-{_short(a)}") for a in answers)]:
-            remove_file(own)
+        for file in (name, *(_own(name, address) for address in answers)):
+            storage.remove_file(file)
     if wrong:
         raise OSError(
-            f"{_listed(wrong)}: the folder is {url}. Tasks read and write files, so every worker "
-            "needs to see them under the same name: give a folder of a shared file system, or a "
+            f"{_listed(wrong)}. Tasks read and write files, so every worker needs to see the same "
+            f"ones under the same name, here {folder}: take a folder of a shared file system, or a "
             "URL such as s3://bucket/folder."
         )
 
 
-def answer_token(name: str, dask_worker: Any) -> str:
-    """Read the driver's token, and write it to a file of this worker's own."""
-    from coview.shards.storage import read_bytes, write_atomic
+def answer_token(name: str, same: Sequence[str], dask_worker: Any) -> dict[str, str]:
+    """Write the driver's token to a file of this worker's own; return checksums of files."""
+    storage.write_atomic(_own(name, dask_worker.address), storage.read_bytes(name))
+    return {file: storage.digest_of(file) for file in same}
 
-    token = read_bytes(name)
-    write_atomic(f"{name}-{_short(dask_worker.address)}", token)
-    return token.decode()
+
+def _wrong_storage(answer: Any, digests: Mapping[str, str], own: str) -> str:
+    """Return what is wrong with the storage that a worker sees, in words."""
+    if isinstance(answer, FileNotFoundError):
+        return f"does not see {answer.filename or answer}"
+    if isinstance(answer, Exception):
+        return f"cannot use the storage ({type(answer).__name__}: {answer})"
+    for file, digest in digests.items():
+        if answer[file] != digest:
+            return f"has another file in the place of {file}"
+    return "" if storage.exists(own) else "writes to another place than the driver reads from"
+
+
+def _own(name: str, address: str) -> str:
+    return f"{name}-{_short(address)}"
 
 
 def _short(address: str) -> str:
     return hashlib.sha256(address.encode()).hexdigest()[:12]
-
-
-def _storage_error(answer: Any) -> str:
-    if isinstance(answer, FileNotFoundError):
-        return "does not see the storage"
-    if isinstance(answer, Exception):
-        return f"cannot use the storage ({type(answer).__name__}: {answer})"
-    return "sees other files in the storage"
 
 
 def _listed(wrong: Mapping[str, str]) -> str:

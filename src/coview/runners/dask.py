@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from queue import Empty, Queue
 from typing import TYPE_CHECKING, Any
@@ -95,10 +95,9 @@ class DaskRunner:
             with suppress(OSError, TimeoutError):
                 client.close(timeout=5)
 
-    def check_storage(self, *urls: str) -> None:
-        """Raise an error if a worker cannot read and write in these folders, where tasks will."""
-        for url in urls:
-            check_storage(self.client, url, self.timeout)
+    def check_storage(self, folder: str, same: Sequence[str] = ()) -> None:
+        """Raise an error if a worker does not share a folder, or sees others of these files."""
+        check_storage(self.client, folder, same, self.timeout)
 
     def __call__(self, function: Callable, items: Iterable) -> Iterator:
         """Yield function(item) of each item, in their order."""

@@ -8,6 +8,7 @@ their length is known and read in part.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import shutil
 import tempfile
@@ -148,6 +149,14 @@ def write_atomic(path: str, data: bytes | memoryview) -> None:
         beside.write_bytes(data)
 
 
+def copy_file(source: str, target: str) -> None:
+    """Copy a file, from or to any storage."""
+    if remote.is_url(source) or remote.is_url(target):
+        write_atomic(target, read_bytes(source))
+    else:
+        shutil.copyfile(source, target)
+
+
 def digest_of(path: str) -> str:
     """Return the SHA-256 of a file, in hex digits."""
     digest = hashlib.sha256()
@@ -183,7 +192,8 @@ class ArrayWriter:
         self.path, self.dtype = os.fspath(path), np.dtype(dtype)
         self._tail = () if width is None else (width,)
         self.n_bytes = 0
-        self._file = open(path, "wb")  # noqa: SIM115
+        # an object on storage with URLs cannot grow: it is written when it is complete
+        self._file: Any = io.BytesIO() if remote.is_url(path) else open(path, "wb")  # noqa: SIM115
         self._file.write(bytes(HEADER))
 
     def add(self, piece: np.ndarray) -> None:
@@ -198,6 +208,8 @@ class ArrayWriter:
         try:
             self._file.seek(0)
             self._file.write(array_header(self.dtype, (rows, *self._tail)))
+            if remote.is_url(self.path):
+                write_atomic(self.path, self._file.getvalue())
         finally:
             self._file.close()
 
