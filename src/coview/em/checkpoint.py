@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from coview.em.loop import EMRun
+from coview.em.mixture_files import FiledMixtures, MixtureStore
 from coview.em.problem import Problem
 from coview.em.state_checks import check_state, check_state_header
 from coview.em.step import Values
@@ -118,6 +119,12 @@ class CheckpointWriter:
         self._generation = 0
         self._last = time.monotonic()
         self.state = FitState()
+        self.store: MixtureStore | None = None  # of a fit whose mixtures are in files
+
+    @property
+    def path(self) -> str | os.PathLike[str] | None:
+        """Where the state is saved; None: nowhere."""
+        return None if self._checkpoint is None else self._checkpoint.path
 
     def open(self, blank: Callable[[], Problem], n_runs: int, max_iter: int) -> FitState:
         """Return the state to continue from.
