@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from coview.em.matrix_facts import MatrixFacts, column_sums
 from coview.em.penalties.base import Penalty
 from coview.em.precision import check_weighted, narrowed
 from coview.em.prior import Prior
@@ -44,7 +45,7 @@ class Prepared:
     """The data of a fit, ready for the kernels."""
 
     names: tuple[str, ...]
-    matrices: tuple[sp.csr_array, ...]  # scaled, in the precision of the model
+    matrices: tuple[Any, ...]  # scaled, in the precision of the model; `MatrixFacts` if on disk
     present: np.ndarray  # (documents, views)
     weights: tuple[float, ...]
     labels: np.ndarray | None = None  # (documents,) the topics of pinned documents, -1 elsewhere
@@ -55,6 +56,7 @@ class Prepared:
     seeds: Seeds | None = None  # pseudo-counts of the topics' words, by view
     ensemble: Ensemble | None = None  # clusterings of the documents, where they are needed
     strength: Any = None  # of the model's penalty, on the scale of its parameter
+    sampled: np.ndarray | None = None  # documents that the ensemble is of; None: all
 
     @property
     def n_docs(self) -> int:
@@ -65,6 +67,11 @@ class Prepared:
     def dtype(self) -> np.dtype:
         """The precision of the model's parameters."""
         return self.matrices[0].dtype
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether the documents are not in memory."""
+        return isinstance(self.matrices[0], MatrixFacts)
 
     @property
     def pinned(self) -> np.ndarray | None:
@@ -87,8 +94,7 @@ class Prepared:
     @property
     def term_counts(self) -> dict[str, np.ndarray]:
         """How often each term occurs, by view."""
-        counts = (np.asarray(m.sum(axis=0, dtype=np.float64)).ravel() for m in self.matrices)
-        return dict(zip(self.names, counts, strict=True))
+        return dict(zip(self.names, map(column_sums, self.matrices), strict=True))
 
     def with_prior(self, doc_topic: float, topic_word: float) -> Prepared:
         """Return the data with Dirichlet priors, of topics over the terms that occur."""

@@ -86,6 +86,11 @@ class ViewInfo:
     features: bool
 
     @property
+    def nnz(self) -> int:
+        """The number of entries, as a matrix has it."""
+        return self.nonzeros
+
+    @property
     def kind(self) -> str:
         """What it holds: "counts", "weights", or "measurements", which may be negative."""
         if self.whole:

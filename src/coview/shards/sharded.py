@@ -341,6 +341,10 @@ class ShardedViews:
         chosen = rng.choice(self.n_docs, size=n_docs, replace=False, shuffle=False)
         return self._views(np.sort(chosen))
 
+    def take(self, rows: np.ndarray) -> Views:
+        """Return some documents in memory, by their numbers, which must rise."""
+        return self._views(rows)
+
     def to_views(self) -> Views:
         """Return all documents in memory."""
         needed = sum(v.nonzeros * (np.dtype(v.dtype).itemsize + 4) for v in self.manifest.views)
