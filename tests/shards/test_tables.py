@@ -176,12 +176,12 @@ def write_csv(path, rows):
     ("rows", "roles", "message"),
     [
         (
-            [["a", "t"], ["1", "x y"], ["2", "y"], ["1", "z"]],
+            [["a", "t"], ["1", "xx yy"], ["2", "yy"], ["1", "zz"]],
             {"text": "t", "id": "a"},
             "'1' is in line 2 and line 4",
         ),
         (
-            [["a", "t"], ["", "x y"]],
+            [["a", "t"], ["", "xx yy"]],
             {"text": "t", "id": "a"},
             "line 2, column 'a': the id is empty",
         ),
@@ -189,13 +189,13 @@ def write_csv(path, rows):
         ([["t"]], {"text": "t"}, "has no rows"),
         ([["t"], ["the of"]], {"text": "t", "languages": "en"}, "No words were found"),
         (
-            [["t"], ["x y"]],
+            [["t"], ["xx yy"]],
             {"text": "t", "min_df": 2},
             r"No term of view 't' is left.*2 of them in fewer",
         ),
-        ([["t"], ["x y"], ["z", "w"]], {"text": "t"}, "line 3: 2 cells"),
-        ([["t"], ["x"]], {"text": "u"}, "has no column 'u'"),
-        ([["t"], ["x"]], {}, "Say which columns are views"),
+        ([["t"], ["xx yy"], ["zz", "ww"]], {"text": "t"}, "line 3: 2 cells"),
+        ([["t"], ["xx"]], {"text": "u"}, "has no column 'u'"),
+        ([["t"], ["xx"]], {}, "Say which columns are views"),
     ],
 )
 def test_errors_are_those_of_a_reading_in_memory(tmp_path, rows, roles, message):
@@ -235,9 +235,9 @@ def test_ids_with_one_hash_are_compared(tmp_path, monkeypatch):
             return bytes(8)
 
     monkeypatch.setattr(row_names, "blake2b", Same)
-    path = write_csv(tmp_path / "t.csv", [["a", "t"], ["é", "x"], ["b", "x"], ["", "x"]][:3])
+    path = write_csv(tmp_path / "t.csv", [["a", "t"], ["é", "xx"], ["b", "xx"], ["", "xx"]][:3])
     assert convert_table(path, tmp_path / "s", text="t", id="a").ids.tolist() == ["é", "b"]
-    path = write_csv(tmp_path / "t.csv", [["a", "t"], ["c", "x"], ["b", "x"], ["b", "x"]])
+    path = write_csv(tmp_path / "t.csv", [["a", "t"], ["c", "xx"], ["b", "xx"], ["b", "xx"]])
     with pytest.raises(ValueError, match="the id 'b' is in line 3 and line 4"):
         convert_table(path, tmp_path / "r", text="t", id="a")
 
@@ -248,13 +248,13 @@ def test_many_ids_are_compared_in_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(row_names, "PIECE", 7)
     monkeypatch.setattr(row_names, "HASH_PIECE", 11)
     monkeypatch.setattr(tables, "LEAST_SPARE", 2000)
-    rows = [["a", "t"], *([f"n{i}", "x y"] for i in range(500))]
+    rows = [["a", "t"], *([f"n{i}", "xx yy"] for i in range(500))]
     path = write_csv(tmp_path / "t.csv", rows)
-    sharded = convert_table(path, tmp_path / "s", text="t", id="a", memory="1MB")
+    sharded = convert_table(path, tmp_path / "s", tokens="t", id="a", min_df=1, max_df=1.0, memory="1MB")
     assert sharded.ids.tolist() == [f"n{i}" for i in range(500)]
-    write_csv(path, [*rows, ["n321", "x"]])
+    write_csv(path, [*rows, ["n321", "xx"]])
     with pytest.raises(ValueError, match="the id 'n321' is in line 323 and line 502"):
-        convert_table(path, tmp_path / "r", text="t", id="a", memory="1MB")
+        convert_table(path, tmp_path / "r", tokens="t", id="a", min_df=1, max_df=1.0, memory="1MB")
 
 
 def test_an_existing_folder_is_replaced_only_when_asked(tables, tmp_path):

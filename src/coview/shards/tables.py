@@ -222,10 +222,10 @@ class _TableStream:
 
     def write(self, names: Sequence[str], report: _Report) -> None:
         """Write the sharded folder."""
+        views = [_StreamedView(name, self.columns[name]) for name in names]
         if self._ids is not None and self._roles.id is not None:
             self._ids.finish(self._source, self._roles.id, self._numbers, self._memory)
         labels = None if self._labels is None else self._labels.write(self._folder)
-        views = [_StreamedView(name, self.columns[name]) for name in names]
         for number, view in enumerate(views):
             view.write_names(self._folder, number)
         recipes = [view.column.recipe(np.empty(0, object)) for view in views]
