@@ -56,12 +56,26 @@ ALLOWED = {
         *("em", "ensemble.reliability", "new_documents", "params", "progress", "shards", "views"),
     },
     "disk_memory": {"em", "params", "runners", "shards"},
-    "fit_source": {"disk_memory", "em", "outputs", "params", "runners", "shards", "views"},
+    "fit_source": {
+        *("cluster_source", "disk_memory", "em", "outputs", "params", "runners", "shards", "views"),
+    },
+    "cluster_source": {
+        *("disk_memory", "em", "fit_source", "outputs", "runners", "shards", "views"),
+    },
     "topic_terms": {
         *("annotation", "curation", "explorer", "model_repr", "report", "retrieval.files"),
     },
     "base": {
-        *("em", "fit_source", "io", "new_documents", "params", "pickling", "reading.codes", "scores"),
+        *(
+            "em",
+            "fit_source",
+            "io",
+            "new_documents",
+            "params",
+            "pickling",
+            "reading.codes",
+            "scores",
+        ),
         *("topic_terms", "training_data", "views"),
     },
     "held_out": {"em", "ensemble.reliability", "views"},

@@ -281,6 +281,7 @@ class BaseViewsModel(
         guess_strength: float = 1.0,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
         on_iteration: OnState | None = None,
+        runner: Any = None,
     ) -> Self:
         """Fit the model.
 
@@ -306,6 +307,10 @@ class BaseViewsModel(
             Called after each iteration with the fitted attributes so far, a dict with
             `components_`, `doc_topic_`, `view_doc_topic_` and the model's own. A true answer ends
             the run.
+        runner : distributed.Client, str or DaskRunner, optional
+            A cluster of Dask that works on `ShardedViews`, by its client or the address of its
+            scheduler, "tcp://host:8786". By default the threads of this process work, to the same
+            bits.
 
         Returns
         -------
@@ -320,7 +325,7 @@ class BaseViewsModel(
                 checkpoint, self.random_state, fingerprint, type(self).__name__
             )
             seeds = RestartSeeds(writer.seed, self.n_init)
-            with source_of(self, views, writer) as source:
+            with source_of(self, views, writer, runner) as source:
                 rng = np.random.default_rng(seeds.own)
                 data, learned = self._prepare_training(source.sample, source.of_sample(labels), rng)
                 data = data.with_ensemble_view(self._ensemble_share(data))

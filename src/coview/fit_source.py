@@ -54,8 +54,14 @@ MIXTURE_PASSES = 5  # of all documents, before topics move
 FEWEST = 1000  # documents of a sample
 
 
-def source_of(model: Any, views: Views | ShardedViews, writer: CheckpointWriter) -> InMemory:
-    """Return where a fit of these views has its documents."""
+def source_of(
+    model: Any, views: Views | ShardedViews, writer: CheckpointWriter, runner: Any = None
+) -> InMemory:
+    """Return where a fit of these views has its documents; `runner` is a cluster, or None."""
+    if runner is not None:
+        from coview.cluster_source import cluster_source
+
+        return cluster_source(model, views, writer, runner)
     if isinstance(views, ShardedViews):
         return OnDisk(model, views, writer)
     return InMemory(model, views)
@@ -140,13 +146,16 @@ class OnDisk(InMemory):
         return np.sort(rng.choice(n_docs, size=wanted, replace=False, shuffle=False))
 
     def __enter__(self) -> Self:
-        folder = self._open.enter_context(_work_folder(self._sharded, self._writer.path))
+        folder = self._open.enter_context(self._work_folder())
         shards = tuple((shard.start, shard.stop) for shard in self._sharded.shards)
         self._store = self._writer.store = MixtureStore(folder, shards)
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         self._open.__exit__(kind, error, traceback)
+
+    def _work_folder(self) -> AbstractContextManager[Any]:
+        return _work_folder(self._sharded, self._writer.path)
 
     @cached_property
     def sample(self) -> Views:
@@ -179,17 +188,12 @@ class OnDisk(InMemory):
             self._sample_data = data.cut(columns=True).with_guess(some)
             data, learned = self._of_all(data, learned, labels, recipe)
         internal = data.matrices[-1] if data.has_ensemble_view else None
-        self._runner = self._open.enter_context(
-            DiskRunner(
-                self._sharded,
-                recipe,
-                self._store,
-                self._model.n_jobs,
-                internal,
-                self._budget.window,
-            )
-        )
+        self._runner = self._open.enter_context(self._make_runner(recipe, internal))
         return data.with_guess(guess), learned
+
+    def _make_runner(self, recipe: RowsRecipe, internal: Any) -> DiskRunner:
+        n_jobs, window = self._model.n_jobs, self._budget.window
+        return DiskRunner(self._sharded, recipe, self._store, n_jobs, internal, window)
 
     def _of_all(
         self, sample: Prepared, learned: dict[str, Any], labels: Any, recipe: RowsRecipe

@@ -49,7 +49,6 @@ from coview.memory import check_memory
 from coview.runners.dask import DaskRunner
 from coview.runners.disk import DiskRunner
 from coview.shards import storage
-from coview.shards.format import MANIFEST
 from coview.shards.sharded import ShardedViews
 
 DRIVER_ADDS = 1 << 28  # bytes of gradients of all shards that the driver adds by itself
@@ -85,13 +84,7 @@ class ClusterRunner(DiskRunner):
 
     def __enter__(self) -> ClusterRunner:
         self._tasks.__enter__()
-        try:
-            manifest = storage.join(self._sharded.path, MANIFEST)
-            self._tasks.check_storage(self._store.folder, same=[manifest])
-            super().__enter__()
-        except BaseException:
-            self._tasks.__exit__(None, None, None)
-            raise
+        super().__enter__()
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:

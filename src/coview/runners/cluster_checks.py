@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coview import __version__
 from coview.shards import storage
 from coview.wording import plural
 
@@ -34,14 +35,12 @@ def here() -> dict[str, str]:
     import numba
     import numpy as np
 
-    import coview
-
     return {
         "python": ".".join(platform.python_version_tuple()[:2]),
-        "coview": coview.__version__,
+        "coview": __version__,
         "numpy": np.__version__,
         "numba": numba.__version__,
-        "the code of coview's engine": _code_of(Path(coview.__file__).parent),
+        "the code of coview's engine": _code_of(Path(__file__).parents[1]),
     }
 
 

@@ -11,6 +11,7 @@ cluster without workers, is an error after `timeout` seconds.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 import uuid
@@ -54,6 +55,9 @@ class DaskRunner:
     timeout : float, default=60
         Seconds after which a scheduler that does not answer, or a cluster that has no worker, is an
         error.
+    scratch : str or path, optional
+        A name in a place that all workers can write to, a path or a URL: what a fit writes is in a
+        folder beside it. By default that is the sharded folder itself.
 
     Examples
     --------
@@ -62,11 +66,20 @@ class DaskRunner:
     DaskRunner('tcp://10.0.0.1:8786', retries=5, timeout=300)
     """
 
-    def __init__(self, cluster: Client | str, *, retries: int = 5, timeout: float = 60.0):
+    def __init__(
+        self,
+        cluster: Client | str,
+        *,
+        retries: int = 5,
+        timeout: float = 60.0,
+        scratch: str | os.PathLike[str] | None = None,
+    ):
         self.cluster = cluster
+        self.scratch = None if scratch is None else os.fspath(scratch)
         self.retries = check_int("retries", retries, 0)
         self.timeout = check_real("timeout", timeout)
         self._client: Client | None = None
+        self._entered = 0  # `with` blocks within each other share one connection
 
     def __repr__(self) -> str:
         return f"DaskRunner({self.address!r}, retries={self.retries}, timeout={self.timeout:g})"
@@ -80,8 +93,11 @@ class DaskRunner:
         return "a closed client" if scheduler is None else str(scheduler.address)
 
     def __enter__(self) -> DaskRunner:
-        self._client = self._connected()
+        self._entered += 1
+        if self._entered > 1:
+            return self
         try:
+            self._client = self._connected()
             self._wait_for_workers()
             check_hosts(self._client, self.timeout)
         except BaseException:
@@ -90,6 +106,9 @@ class DaskRunner:
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        self._entered -= 1
+        if self._entered:
+            return
         client, self._client = self._client, None
         if client is not None and isinstance(self.cluster, str):
             with suppress(OSError, TimeoutError):

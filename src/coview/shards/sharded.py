@@ -118,6 +118,11 @@ class ShardedViews:
         self.files = SealedFiles(self.path, self.manifest.files)
         self._sound: set[tuple[str, tuple[int, int]]] = set()  # rows that kernels can work on
 
+    @property
+    def manifest_file(self) -> str:
+        """The file that says what is in the folder."""
+        return storage.join(self.path, MANIFEST)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self.path, self.memory)
 
