@@ -18,6 +18,7 @@ _HOMES = {
     "Views": "views.container",
     "ShardedViews": "shards.sharded",
     "open_shards": "shards.sharded",
+    "convert_table": "shards.tables",
     "write_shards": "shards.writing",
     "DataWarning": "views.checks",
     "PLSA": "models.plsa",
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     from .selection.topics import select_topics as select_topics
     from .shards.sharded import ShardedViews as ShardedViews
     from .shards.sharded import open_shards as open_shards
+    from .shards.tables import convert_table as convert_table
     from .shards.writing import write_shards as write_shards
     from .store import DamagedFile as DamagedFile
     from .strength import StrengthPath as StrengthPath
