@@ -62,7 +62,7 @@ class Budget:
         topics = _topics_bytes(model, sharded, itemsize)
         documents = _document_bytes(model, sharded)
         block = _block_bytes(sharded, n_slots, model.n_components, itemsize)
-        base = max(RUNTIME, resident_bytes())
+        base = RUNTIME  # not what the process has now: the same memory must give the same sample
         left = sharded.memory - base - topics - documents
         if left < 2 * block:
             raise MemoryError(
@@ -158,15 +158,6 @@ def mapped_room(
         return array
 
     return room
-
-
-def resident_bytes() -> int:
-    """Return the memory that this process has now; 0 if that is unknown."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, AttributeError):
-        return 0
 
 
 def _shown(n_bytes: float) -> str:

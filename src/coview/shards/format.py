@@ -156,6 +156,8 @@ class Manifest:
     files: Mapping[str, Mapping[str, Any]]  # {file: {"bytes": size, "sha256": digest}}
     ids: bool = False
     labels: LabelInfo | None = None
+    version: int = VERSION
+    library_version: str = __version__
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -190,9 +192,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
     """Return a manifest as sealed JSON."""
     body = {
         "kind": KIND,
-        "version": VERSION,
         "min_reader": MIN_READER,
-        "library_version": __version__,
         **asdict(manifest),
     }
     sealed = {**body, "seal": _seal(body)}
@@ -257,7 +257,14 @@ def _checked(body: dict[str, Any]) -> Manifest:
             raise ValueError(f"the non-zeros of view {view.name!r} are not those of its shards")
     files = _files(body["files"])
     manifest = Manifest(
-        n_docs, views, shards, files, check_value(body["ids"], "ids", bool), _labels(body["labels"])
+        n_docs,
+        views,
+        shards,
+        files,
+        check_value(body["ids"], "ids", bool),
+        _labels(body["labels"]),
+        check_value(body["version"], "version", int, low=1),
+        check_value(body["library_version"], "library_version", str),
     )
     missing = [name for name in _required(manifest) if name not in files]
     if missing:

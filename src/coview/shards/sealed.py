@@ -62,20 +62,29 @@ class SealedFiles:
         with self.understood(ends_file):
             return unpack_texts(blob, ends[before:] - first)
 
+    def check_sizes(self) -> None:
+        """Refuse files that are missing or of another size; quick, since none is read."""
+        for name in self.entries:
+            self._check_size(name)
+
+    def _check_size(self, name: str) -> None:
+        path, expected = self._place(name), self.entries[name]["bytes"]
+        if not storage.exists(path):
+            raise DamagedFile(f"{path} is missing. {_ADVICE}")
+        size = storage.size_of(path)
+        if size != expected:
+            raise DamagedFile(
+                f"{path} is damaged: it has {size:,} bytes; its manifest says {expected:,}. "
+                f"{_ADVICE}"
+            )
+
     def verify(self, name: str) -> None:
         """Refuse a file that is not as it was written; once in a process, while it is the same."""
         if self.is_verified(name):
             return
+        self._check_size(name)
         path, entry = self._place(name), self.entries[name]
-        if not storage.exists(path):
-            raise DamagedFile(f"{path} is missing. {_ADVICE}")
         before = storage.signature(path)
-        size = storage.size_of(path)
-        if size != entry["bytes"]:
-            raise DamagedFile(
-                f"{path} is damaged: it has {size:,} bytes; its manifest says {entry['bytes']:,}. "
-                f"{_ADVICE}"
-            )
         if storage.digest_of(path) != entry["sha256"]:
             raise DamagedFile(f"{path} is damaged: its checksum is wrong. {_ADVICE}")
         _VERIFIED[path] = entry["sha256"], before
