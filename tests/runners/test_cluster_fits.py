@@ -1,6 +1,5 @@
 """Fits on a cluster have the bits of fits in memory and on disk, whatever happens to workers."""
 
-import os
 import random
 import threading
 import time
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 import coview
-from coview import Checkpoint, DivergenceCoPLSA, DualPLSA, LinkPLSA, MVPLSA, PLSA
+from coview import MVPLSA, PLSA, Checkpoint, DivergenceCoPLSA, DualPLSA, LinkPLSA
 from coview.datasets import make_views
 from coview.runners import cluster as cluster_runner
 from coview.runners.dask import ClusterLost, DaskRunner
@@ -20,11 +19,11 @@ from tests.runners.cluster import Cluster, NetworkCluster, network
 pytest.importorskip("distributed")
 
 RANDOM = {"init": "random", "view_weights": "balanced", "ensemble": 0.0, "random_state": 0}
-FIVE = {**RANDOM, "max_iter": 5, "tol": 0.0}
+THREE = {**RANDOM, "max_iter": 3, "tol": 0.0}
 MODELS = {
-    "link": LinkPLSA(4, **FIVE, doc_topic_prior=1.1, topic_word_prior=1.01),
-    "divergence": DivergenceCoPLSA(4, **FIVE),
-    "mvplsa": MVPLSA(4, n_feature_topics=6, **FIVE),
+    "link": LinkPLSA(4, **THREE, doc_topic_prior=1.1, topic_word_prior=1.01),
+    "divergence": DivergenceCoPLSA(4, **THREE),
+    "mvplsa": MVPLSA(4, n_feature_topics=6, **THREE),
 }
 
 
@@ -85,28 +84,16 @@ def test_gradients_that_workers_add_have_the_same_bits(
 ):
     expected = bits(fitted(MODELS["link"], sharded))
     monkeypatch.setattr(cluster_runner, "DRIVER_ADDS", 0)
+    monkeypatch.setattr(cluster_runner, "SUM_RANGES", 3)
     assert bits(fitted(MODELS["link"], sharded, runner=one_worker.address)) == expected
     assert only_shards(folder)
 
 
 def test_labels_and_a_start_of_one_s_own(views, sharded, one_worker):
     labels = np.where(np.arange(len(views)) % 7 == 0, views.labels, -1)
-    for init in ("random", np.asarray(views.labels)):
-        model = LinkPLSA(4, **{**FIVE, "init": init})
-        expected = bits(fitted(model, views, labels=labels))
-        assert bits(fitted(model, sharded, labels=labels, runner=one_worker.address)) == expected
-
-
-def test_a_model_across_documents_gathers_mixtures(views, sharded, one_worker, folder):
-    model = coview.LTM(4, **FIVE)
-    both = fitted(model, sharded.to_views().concat()), None
-    concat = views.concat()
-    coview.write_shards(concat, folder / "one.shards")
-    try:
-        one = coview.open_shards(folder / "one.shards")
-        assert bits(fitted(model, one, runner=one_worker.address)) == bits(both[0])
-    finally:
-        cluster_runner.storage.remove_tree(str(folder / "one.shards"))
+    model = LinkPLSA(4, **{**THREE, "init": np.asarray(views.labels)})
+    expected = bits(fitted(model, views, labels=labels))
+    assert bits(fitted(model, sharded, labels=labels, runner=one_worker.address)) == expected
 
 
 def test_a_resumed_fit_has_the_same_bits(sharded, one_worker, folder, tmp_path):
@@ -137,7 +124,7 @@ def test_a_worker_notices_shards_that_were_written_anew(one_worker, tmp_path):
         views = make_views(300, 3, [80, 60], random_state=seed)
         coview.write_shards(views, tmp_path / "news.shards", overwrite=True)
         sharded = coview.open_shards(tmp_path / "news.shards")
-        model = LinkPLSA(3, **FIVE)
+        model = LinkPLSA(3, **THREE)
         expected = bits(fitted(model, views))
         assert bits(fitted(model, sharded, runner=one_worker.address)) == expected
 
@@ -152,3 +139,141 @@ def test_a_damaged_shard_is_named(views, one_worker, tmp_path):
     with pytest.raises(coview.DamagedFile, match=f"{file.parent.name}.*is damaged"):
         fitted(MODELS["link"], sharded, runner=one_worker.address)
     assert only_shards(tmp_path)
+
+
+# -- slow: the other models, more workers, and all that can happen to them -------------------------
+
+
+@pytest.mark.slow
+def test_two_and_four_workers_have_the_bits_of_one(views, sharded, folder, tmp_path):
+    models = [
+        *MODELS.values(),
+        PLSA(4, **THREE),
+        DualPLSA(4, n_feature_topics=6, **THREE),
+        LinkPLSA(4, max_iter=5, random_state=0),  # all defaults: learned weights, the ensemble
+    ]
+    one_view = {PLSA: "one", DualPLSA: "one"}
+    coview.write_shards(views.concat(), tmp_path / "one.shards")
+    with Cluster(tmp_path / "cluster", n_workers=2) as cluster:
+        for n_workers in (2, 4):
+            while len(cluster.workers) < n_workers:
+                cluster.start_worker()
+            for model in models:
+                one = type(model) in one_view
+                here = views.concat() if one else views
+                there = coview.open_shards(tmp_path / "one.shards") if one else sharded
+                expected = bits(fitted(model, here))
+                assert bits(fitted(model, there)) == expected, model
+                assert bits(fitted(model, there, runner=cluster.address)) == expected, model
+    assert only_shards(folder)
+
+
+@pytest.mark.slow
+def test_models_across_documents_gather_mixtures(views, sharded, one_worker):
+    for model in (coview.MGGM(4, n_feature_topics=6, **THREE), coview.PairwiseCoPLSA(4, **THREE)):
+        expected = bits(fitted(model, views))
+        assert bits(fitted(model, sharded, runner=one_worker.address)) == expected, model
+
+
+LONG = LinkPLSA(4, **{**RANDOM, "max_iter": 25, "tol": 0.0})
+
+
+def in_thread(work):
+    """Run work() beside a fit; its error comes out at the end."""
+    errors = []
+
+    def run():
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, errors
+
+
+@pytest.mark.slow
+def test_killed_workers_do_not_change_a_bit(sharded, folder, tmp_path):
+    expected = bits(fitted(LONG, sharded))
+    rng = random.Random(0)
+    with Cluster(tmp_path, n_workers=3) as cluster:
+        ended = threading.Event()
+
+        def kill():
+            for kill in range(6):
+                if ended.wait(rng.uniform(0.3, 1.0)):
+                    return
+                if kill == 3:
+                    cluster.kill_all_workers()
+                else:
+                    cluster.kill_worker(rng.choice(sorted(cluster.workers)))
+                while len(cluster.workers) < 3:
+                    cluster.start_worker(wait=False)
+
+        killer, errors = in_thread(kill)
+        runner = DaskRunner(cluster.address, timeout=60, retries=20)
+        assert bits(fitted(LONG, sharded, runner=runner)) == expected
+        ended.set()
+        killer.join()
+        assert not errors
+    assert only_shards(folder)
+
+
+@pytest.mark.slow
+def test_a_lost_scheduler_ends_a_fit_that_resumes_on_another_cluster(sharded, folder, tmp_path):
+    expected = bits(fitted(LONG, sharded))
+    state = tmp_path / "state"
+    state.mkdir()
+    with Cluster(tmp_path / "first", n_workers=2) as cluster:
+        seen = []
+
+        def kill_after_some(attributes):
+            seen.append(attributes)
+            if len(seen) == 8:
+                cluster.scheduler.kill()
+
+        began = time.monotonic()
+        with pytest.raises(ClusterLost, match=r"The scheduler at .*checkpoint=Checkpoint"):
+            fitted(
+                LONG,
+                sharded,
+                runner=DaskRunner(cluster.address, timeout=3),
+                checkpoint=Checkpoint(state / "run", every=3),
+                on_iteration=kill_after_some,
+            )
+        assert time.monotonic() - began < 60
+    assert only_shards(folder)
+    with Cluster(tmp_path / "second", n_workers=2) as cluster:
+        resumed = Checkpoint(state / "run", every=3, resume=True)
+        again = fitted(LONG, sharded, runner=cluster.address, checkpoint=resumed)
+    assert bits(again) == expected
+    resumed.delete()
+    assert not list(state.iterdir())
+    assert only_shards(folder)
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_cut_off_does_not_change_a_bit(sharded, folder, tmp_path):
+    expected = bits(fitted(LONG, sharded))
+    environment = {
+        "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "12s",
+        "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "5s",
+    }
+    with (
+        network(3) as hosts,
+        NetworkCluster(tmp_path, hosts, environment=environment) as cluster,
+    ):
+        seen = []
+
+        def cut_after_some(attributes):
+            seen.append(attributes)
+            if len(seen) == 5:
+                hosts.cut(cluster.host_of(min(cluster.workers)))
+            if len(seen) == 15:
+                hosts.join(cluster.host_of(min(cluster.workers)))
+
+        runner = DaskRunner(cluster.address, timeout=60)
+        again = fitted(LONG, sharded, runner=runner, on_iteration=cut_after_some)
+        assert bits(again) == expected
+    assert only_shards(folder)

@@ -187,16 +187,10 @@ def step_shard(job: ShardJob, n_threads: int = 1) -> ShardResult:
         part = part_of(problem, raw, parameters.recipe, run, grads is not None)
         values = sweep(part, run, new, grads)
     if new is not None and job.into is not None:
-        storage.write_atomic(job.into, array_bytes(side_by_side(new)))
+        storage.write_array_atomic(job.into, side_by_side(new))
     if grads is not None and job.gradient is not None:
-        storage.write_atomic(job.gradient, array_bytes(np.concatenate(grads.total)))
+        storage.write_array_atomic(job.gradient, np.concatenate(grads.total))
     return ShardResult(tuple(values))
-
-
-def array_bytes(array: np.ndarray) -> bytes:
-    """Return an array as the bytes of an ``.npy`` file."""
-    array = np.ascontiguousarray(array)
-    return storage.array_header(array.dtype, array.shape) + array.tobytes()
 
 
 def add_gradient(grads: Gradients, path: str) -> None:

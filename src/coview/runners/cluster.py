@@ -30,7 +30,6 @@ from coview.em.shard_step import (
     RowsRecipe,
     ShardJob,
     add_gradient,
-    array_bytes,
     step_shard,
     write_documents,
     write_parameters,
@@ -249,4 +248,4 @@ def add_range(job: SumJob) -> None:
     total = np.zeros((job.rows[1] - job.rows[0], job.shape[1]))
     for file in job.files:
         total += storage.read_array(file, np.float64, job.shape, rows=job.rows)
-    storage.write_atomic(job.into, array_bytes(total))
+    storage.write_array_atomic(job.into, total)

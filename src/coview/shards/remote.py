@@ -122,15 +122,15 @@ def open_binary(url: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def write_atomic(url: str, data: bytes | memoryview) -> None:
+def write_atomic(url: str, data: bytes) -> None:
     """Write a file that appears only when it is complete."""
     filesystem, path = _at(url)
     if url.partition("://")[0].lower() in _WHOLE_OBJECTS:
-        filesystem.pipe_file(path, bytes(data))
+        filesystem.pipe_file(path, data)
         return
     filesystem.makedirs(filesystem._parent(path), exist_ok=True)
     beside = f"{path}.part"
-    filesystem.pipe_file(beside, bytes(data))
+    filesystem.pipe_file(beside, data)
     filesystem.mv(beside, path)
 
 

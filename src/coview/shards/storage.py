@@ -19,8 +19,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from coview.outputs import explained, temporary_path
 from coview.shards import remote
-from coview.store import replacing
 
 HEADER = 128  # bytes before the data of an array
 _MAGIC = b"\x93NUMPY\x01\x00"
@@ -140,13 +140,32 @@ def read_bytes(path: str, most: int | None = None) -> bytes:
         return file.read()
 
 
-def write_atomic(path: str, data: bytes | memoryview) -> None:
-    """Write a file beside its place and move it there once it is complete."""
+def write_atomic(path: str, *pieces: bytes | memoryview) -> None:
+    """Write a file beside its place and move it there once it is complete.
+
+    It is not flushed to the disk: a power cut may take it. What outlives a fit has checksums.
+    """
     if remote.is_url(path):
-        remote.write_atomic(path, data)
+        remote.write_atomic(path, b"".join(pieces))
         return
-    with replacing(path) as beside:
-        beside.write_bytes(data)
+    target = Path(path)
+    beside = temporary_path(target)
+    with explained(target):
+        try:
+            with beside.open("xb") as file:
+                file.writelines(pieces)
+            os.replace(beside, target)
+        except BaseException:
+            with suppress(OSError):
+                beside.unlink()
+            raise
+
+
+def write_array_atomic(path: str, array: np.ndarray) -> None:
+    """Write an array to a file that appears only when it is complete."""
+    array = np.ascontiguousarray(array)
+    data = array.reshape(-1).view(np.uint8).data
+    write_atomic(path, array_header(array.dtype, array.shape), data)
 
 
 def copy_file(source: str, target: str) -> None:
