@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -61,7 +62,8 @@ class Cluster:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._n_workers, self._n_threads, self._nanny = n_workers, n_threads, nanny
         self._environment = environment
-        self._everything = []
+        self._everything, self._closed = [], False
+        self._lock = threading.Lock()  # a test may kill and start workers from a thread
         self.workers = {}
 
     def __enter__(self):
@@ -114,13 +116,17 @@ class Cluster:
             self.kill_worker(name)
 
     def close(self):
+        with self._lock:
+            self._closed = True
         for process in self._everything:
             process.kill()
 
     def _start(self, arguments, name, prefix, environment=None):
         environment = {**(self._environment or {}), **(environment or {})}
-        process = Process(arguments, self.folder, name, prefix, environment)
-        self._everything.append(process)
+        with self._lock:
+            assert not self._closed, "the cluster is closed"
+            process = Process(arguments, self.folder, name, prefix, environment)
+            self._everything.append(process)
         return process
 
     def _host(self, name):

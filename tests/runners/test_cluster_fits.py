@@ -213,9 +213,12 @@ def test_killed_workers_do_not_change_a_bit(sharded, folder, tmp_path):
 
         killer, errors = in_thread(kill)
         runner = DaskRunner(cluster.address, timeout=60, retries=20)
-        assert bits(fitted(LONG, sharded, runner=runner)) == expected
-        ended.set()
-        killer.join()
+        try:
+            again = fitted(LONG, sharded, runner=runner)
+        finally:
+            ended.set()
+            killer.join()
+        assert bits(again) == expected
         assert not errors
     assert only_shards(folder)
 

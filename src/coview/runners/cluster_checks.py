@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import time
 import uuid
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,36 @@ if TYPE_CHECKING:
 
 CODE = ("em", "ensemble", "kernels", "runners", "shards", "views")  # what a task may run
 SHOWN = 3  # hosts in a message
+
+
+class ClusterLost(ConnectionError):
+    """The cluster cannot go on: its scheduler does not answer, or there are no workers."""
+
+
+def ask_workers(client: Client, timeout: float, function: Callable, *args: Any) -> dict[str, Any]:
+    """Return what a function says on each worker, by address; an error where it raised one.
+
+    Workers may leave while they are asked: those are left out, and the others asked again.
+    """
+    from distributed.comm import CommClosedError
+
+    scheduler: Any = client.scheduler
+    ends = time.monotonic() + timeout
+    while True:
+        try:
+            left = max(ends - time.monotonic(), 1.0)
+            answers = client.run(function, *args, on_error="return", callback_timeout=left)
+            there = client.sync(scheduler.ncores, callback_timeout=left)
+        except (CommClosedError, TimeoutError) as error:
+            raise ClusterLost(
+                f"Not all hosts of the cluster at {scheduler.address} have answered in "
+                f"{timeout:g} s ({type(error).__name__})."
+            ) from error
+        answers = {address: answer for address, answer in answers.items() if address in there}
+        broken = [a for a in answers.values() if isinstance(a, CommClosedError | TimeoutError)]
+        if (answers and not broken) or time.monotonic() > ends:
+            return answers
+        time.sleep(0.2)
 
 
 # -- versions --------------------------------------------------------------------------------------
@@ -86,7 +117,7 @@ def check_hosts(client: Client, timeout: float) -> None:
     except Exception as error:
         found = error
     answers = {f"the scheduler {scheduler.address}": found}
-    workers = client.run(facts, on_error="return", callback_timeout=timeout)
+    workers = ask_workers(client, timeout, facts)
     answers |= {f"the worker {address}": found for address, found in workers.items()}
     wrong = {host: said for host, found in answers.items() if (said := _wrong(found))}
     if wrong:
@@ -134,9 +165,7 @@ def check_storage(client: Client, folder: str, same: Sequence[str], timeout: flo
     storage.write_atomic(name, name.encode())
     try:
         digests = {file: storage.digest_of(file) for file in same}
-        answers = client.run(
-            answer_token, name, list(same), on_error="return", callback_timeout=timeout
-        )
+        answers = ask_workers(client, timeout, answer_token, name, list(same))
         wrong = {
             f"the worker {address}": said
             for address, answer in answers.items()

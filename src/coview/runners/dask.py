@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from coview.extras import need
 from coview.params import check_int, check_real
-from coview.runners.cluster_checks import check_hosts, check_storage, here, mismatch
+from coview.runners.cluster_checks import ClusterLost, check_hosts, check_storage, here, mismatch
 from coview.runners.native import one_native_thread
 from coview.wording import plural
 
@@ -35,10 +35,6 @@ RESUME = (
     "What was computed since the last checkpoint is lost. With a checkpoint the fit can be resumed "
     "on another cluster, to the same bits: fit(..., checkpoint=Checkpoint(path, resume=True))."
 )
-
-
-class ClusterLost(ConnectionError):
-    """The cluster cannot go on: its scheduler does not answer, or there are no workers."""
 
 
 class DaskRunner:
