@@ -50,7 +50,7 @@ ALLOWED = {
         *("ensemble", "fingerprints", "graphs", "kernels", "loaded", "memory", "outputs", "params"),
         *("progress", "runners.native", "runners.threads", "shards", "store", "views", "wording"),
     },
-    "new_documents": {"em", "params", "reading", "runners", "views", "wording"},
+    "new_documents": {"em", "params", "reading", "runners", "shards", "views", "wording"},
     "scores": {"em", "new_documents", "params", "runners"},
     "training_data": {
         *("em", "ensemble.reliability", "new_documents", "params", "progress", "shards", "views"),

@@ -10,6 +10,9 @@ from coview.cli.options import UsageError
 
 if TYPE_CHECKING:
     from coview.shards.sharded import ShardedViews
+    from coview.views.container import Views
+
+MOST_TO_CHOOSE = 20_000  # documents by which a model for a sharded folder is chosen
 
 
 def open_sharded(source: DataSource, memory: Any = "1GB") -> ShardedViews:
@@ -31,6 +34,25 @@ def open_sharded(source: DataSource, memory: Any = "1GB") -> ShardedViews:
                 f"{name} cannot change a sharded folder: give it to `coview convert --shards`."
             )
     return open_shards(source.path(), memory=memory)
+
+
+def views_to_fit(
+    source: DataSource, memory: str, in_memory: bool = False
+) -> tuple[Views, Views | ShardedViews]:
+    """Return views by which a model is chosen, and what it is fitted to.
+
+    These are the same, but for a sharded folder, which stays on disk: there a sample is the first.
+    `in_memory` reads the folder into memory, for what cannot be done from disk.
+    """
+    if in_memory or not source.is_sharded:
+        views = source.views()
+        return views, views
+    from numpy.random import default_rng
+
+    from coview.memory import memory_bytes
+
+    sharded = open_sharded(source, memory_bytes("--memory", memory))
+    return sharded.sample(MOST_TO_CHOOSE, default_rng(0)), sharded
 
 
 def why_in_memory(source: DataSource) -> str | None:

@@ -182,7 +182,7 @@ def fit_stability(
 
     Where the ensemble is of a sample, both are by the documents in it; the others have NaN.
     """
-    if data.sampled is None:
+    if data.sampled is None or data.ensemble is None:
         return stability(labels, n_topics, data.ensemble, other_runs)
     others = [run[data.sampled] for run in other_runs]
     stable, sure = stability(labels[data.sampled], n_topics, data.ensemble, others)

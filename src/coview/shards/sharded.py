@@ -320,11 +320,14 @@ class ShardedViews:
         matrix.has_sorted_indices = matrix.has_canonical_format = True
         return matrix
 
-    def parts(self, into: Buffers | None = None) -> Iterator[ShardData]:
-        """Yield the rows of every block, in order."""
+    def parts(
+        self, into: Buffers | None = None, chosen: np.ndarray | None = None
+    ) -> Iterator[ShardData]:
+        """Yield the rows of every block, in order; only of blocks that have `chosen` documents."""
         for shard in self.shards:
-            for block in range(len(shard.blocks)):
-                yield self.read(shard, blocks=(block, block + 1), into=into)
+            for number, block in enumerate(shard.blocks):
+                if chosen is None or np.diff(np.searchsorted(chosen, block))[0]:
+                    yield self.read(shard, blocks=(number, number + 1), into=into)
 
     # -- in memory --
 
@@ -360,12 +363,10 @@ class ShardedViews:
         """Return the chosen documents, sorted; None: all."""
         pieces: list[tuple[sp.csr_array, ...]] = []
         masks, ids, labels = [], [], []
-        for part in self.parts():
+        for part in self.parts(chosen=chosen):
             here: Any = slice(None)
             if chosen is not None:
                 here = chosen[slice(*np.searchsorted(chosen, (part.start, part.stop)))] - part.start
-                if not len(here):
-                    continue
             pieces.append(tuple(matrix[here] for matrix in part.matrices))
             masks.append(part.present[here])
             rows = part.start, part.stop
