@@ -303,7 +303,7 @@ class _ViewFacts:
         self.filled += int(np.count_nonzero(np.diff(matrix.indptr)))
         if not matrix.nnz:
             return
-        # one by one in the order of rows, as scipy sums a whole matrix: the same bits
+        # one by one in the order of rows, as np.bincount sums a whole matrix: the same bits
         np.add.at(self.counts, matrix.indices, matrix.data.astype(np.float64))
         self.whole = self.whole and not (matrix.data != np.rint(matrix.data)).any()
         low, high = float(matrix.data.min()), float(matrix.data.max())
