@@ -73,6 +73,7 @@ def test_what_is_written_is_read(views, sharded):
         Views([[0.0, 0.0]]),
         Views([[1, 2]], labels=[-1]),
         Views([[1], [2]], labels=[1, 0], label_names=["a", "b"]),
+        Views([[1], [2]], labels=np.array(["b", "a"])),
         Views({"a": [[0, 0], [1, 2]], "b": [[1, 0], [0, 0]]}, present=[[1, 1], [1, 1]]),
         Views({"a": np.array([[2**30, 1]])}),
     ],

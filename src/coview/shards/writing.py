@@ -154,7 +154,7 @@ def write_labels(
     """Write labels as integers; texts become positions in their sorted names."""
     if labels is None:
         return None
-    if labels.dtype.kind != "O":
+    if labels.dtype.kind in "iu":
         write_array(folder / "labels.npy", labels.astype(np.int64))
         return LabelInfo(None if names is None else tuple(names), texts=False)
     missing = is_unlabeled(labels)
