@@ -14,6 +14,7 @@ from coview import MVPLSA, PLSA, Checkpoint, DivergenceCoPLSA, DualPLSA, LinkPLS
 from coview.datasets import make_views
 from coview.runners import cluster as cluster_runner
 from coview.runners.dask import ClusterLost, DaskRunner
+from tests.cli.command import failing, working
 from tests.runners.cluster import Cluster, NetworkCluster, network
 
 pytest.importorskip("distributed")
@@ -112,6 +113,24 @@ def test_a_resumed_fit_has_the_same_bits(sharded, one_worker, folder, tmp_path):
     assert bits(again) == expected
     resumed.delete()
     assert not list(tmp_path.iterdir())
+
+
+def test_the_command(sharded, one_worker, folder, tmp_path):
+    options = ["--model", "plsa", "--topics", "4", "--max-iter", "2", "--set", "init=random"]
+    coview.write_shards(sharded.to_views().concat(), tmp_path / "one.shards")
+    given = tmp_path / "one.shards", *options
+    working("fit", *given, "-o", tmp_path / "disk.coview")
+    working("fit", *given, "--dask", one_worker.address, "-o", tmp_path / "dask.coview")
+    disk, dask = (coview.load(tmp_path / f"{name}.coview") for name in ("disk", "dask"))
+    assert bits(disk) == bits(dask)
+    assert not list(tmp_path.glob("*.checkpoint*"))
+
+
+def test_the_command_refuses_what_is_no_sharded_folder(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("en\nrain falls\n")
+    said = failing(2, "fit", table, "--text", "en", "--dask", "tcp://127.0.0.1:1")
+    assert "--dask needs a sharded folder that all workers see" in said
 
 
 def test_views_in_memory_are_refused(views, one_worker):
@@ -237,7 +256,7 @@ def test_a_lost_scheduler_ends_a_fit_that_resumes_on_another_cluster(sharded, fo
                 cluster.scheduler.kill()
 
         began = time.monotonic()
-        with pytest.raises(ClusterLost, match=r"The scheduler at .*checkpoint=Checkpoint"):
+        with pytest.raises(ClusterLost, match=r"The scheduler at .*to the same bits: fit"):
             fitted(
                 LONG,
                 sharded,

@@ -185,6 +185,7 @@ def fit(
         ),
     ] = None,
     memory: options.Memory = "1GB",
+    dask: options.Dask = None,
     resume: options.Resume = False,
     fresh: options.Fresh = False,
     quiet: options.Quiet = False,
@@ -199,7 +200,7 @@ def fit(
     model file holds all that was learned, vocabularies included, so it can read new raw documents.
 
     A sharded folder (coview convert --shards) stays on disk: the fit takes about --memory, however
-    large the data are.
+    large the data are. With --dask a cluster works on it, to the same bits.
 
     Ctrl-C saves the state next to the output; --resume continues from it and ends in the same bits
     as an uninterrupted fit.
@@ -241,7 +242,7 @@ def fit(
     state = _checkpoint(path, every, resume, fresh, quiet)
     if classify:
         refuse_options(context, ["topics"], "With --classify the topics are the classes")
-    known, views = views_to_fit(source, memory, in_memory=concat or classify)
+    known, views = views_to_fit(source, memory, concat or classify, dask)
     if concat:
         known = views = known.concat()
     targets = _targets(known) if classify else None
@@ -263,7 +264,7 @@ def fit(
     if not quiet:
         show_choice(choice)
     reasons = partial(explain, context, choice) if choice else None
-    fitted = _fit_and_save(made, views, targets, output, state, reasons)
+    fitted = _fit_and_save(made, views, targets, output, state, reasons, dask)
     if not quiet:
         show_findings(choice, fitted)
     _report(fitted, output, quiet, json, selection)
@@ -314,6 +315,7 @@ def _fit_and_save(
     output: Path,
     checkpoint: Checkpoint,
     reasons: Callable[[Any], Why] | None,
+    runner: str | None,
 ) -> Any:
     from coview.classifier import TopicClassifier
 
@@ -322,7 +324,7 @@ def _fit_and_save(
             if targets is not None:
                 fitted = TopicClassifier(model).fit(views, targets, checkpoint=checkpoint)
             else:
-                fitted = model.fit(views, checkpoint=checkpoint)
+                fitted = model.fit(views, checkpoint=checkpoint, runner=runner)
         except KeyboardInterrupt:
             _explain_resume(checkpoint)
             raise

@@ -199,6 +199,16 @@ Memory = Annotated[
         rich_help_panel=RUN_PANEL,
     ),
 ]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Address of the scheduler of a Dask cluster, tcp://HOST:PORT, whose workers see the "
+        "sharded folder and do the work.",
+        rich_help_panel=RUN_PANEL,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress bars and notes.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
 Output = Annotated[

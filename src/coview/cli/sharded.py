@@ -37,13 +37,19 @@ def open_sharded(source: DataSource, memory: Any = "1GB") -> ShardedViews:
 
 
 def views_to_fit(
-    source: DataSource, memory: str, in_memory: bool = False
+    source: DataSource, memory: str, in_memory: bool = False, dask: str | None = None
 ) -> tuple[Views, Views | ShardedViews]:
     """Return views by which a model is chosen, and what it is fitted to.
 
     These are the same, but for a sharded folder, which stays on disk: there a sample is the first.
-    `in_memory` reads the folder into memory, for what cannot be done from disk.
+    `in_memory` reads the folder into memory, for what cannot be done from disk. `dask` is the
+    address of a cluster, which works on such a folder alone.
     """
+    if dask is not None and (in_memory or not source.is_sharded):
+        raise UsageError(
+            "--dask needs a sharded folder that all workers see (coview convert --shards), and can "
+            "neither --concat nor --classify."
+        )
     if in_memory or not source.is_sharded:
         views = source.views()
         return views, views

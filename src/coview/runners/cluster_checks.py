@@ -121,7 +121,7 @@ def check_hosts(client: Client, timeout: float) -> None:
     answers |= {f"the worker {address}": found for address, found in workers.items()}
     wrong = {host: said for host, found in answers.items() if (said := _wrong(found))}
     if wrong:
-        raise RuntimeError(
+        raise ValueError(
             f"{_listed(wrong)}. All hosts of the cluster and the driver need the same versions: "
             "install the same environment everywhere, with coview[dask] in it."
         )

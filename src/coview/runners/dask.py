@@ -24,17 +24,21 @@ from coview.extras import need
 from coview.params import check_int, check_real
 from coview.runners.cluster_checks import ClusterLost, check_hosts, check_storage, here, mismatch
 from coview.runners.native import one_native_thread
-from coview.wording import plural
+from coview.wording import option_words, plural
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
 POLL_SECONDS = 1.0  # between two looks at the cluster while nothing finishes
 PING_SECONDS = 10.0  # how long one question to the scheduler may take
-RESUME = (
-    "What was computed since the last checkpoint is lost. With a checkpoint the fit can be resumed "
-    "on another cluster, to the same bits: fit(..., checkpoint=Checkpoint(path, resume=True))."
-)
+
+
+def resume_advice() -> str:
+    """Return how to go on after the loss of a cluster, in Python or on the command line."""
+    how = "the same command and --resume"
+    if option_words() is None:
+        how = "fit(..., checkpoint=Checkpoint(path, resume=True)), if the fit had a checkpoint"
+    return f"It can be resumed on another cluster, to the same bits: {how}."
 
 
 class DaskRunner:
@@ -175,7 +179,7 @@ class Watch:
         runner, workers = self._runner, {}
         # the client gives up on its own: a closed one does not come back
         if runner.client.status in ("closing", "closed"):
-            raise ClusterLost(f"The scheduler at {runner.address} is gone. {RESUME}")
+            raise ClusterLost(f"The scheduler at {runner.address} is gone. {resume_advice()}")
         try:
             workers = runner.workers()
             self._answered = time.monotonic()
@@ -185,14 +189,14 @@ class Watch:
         if now - self._answered > runner.timeout:
             raise ClusterLost(
                 f"The scheduler at {runner.address} has not answered for {runner.timeout:g} s. "
-                f"{RESUME}"
+                f"{resume_advice()}"
             )
         if workers or now - self._answered > POLL_SECONDS:
             self._worked = now  # without an answer nothing is known of workers
         elif now - self._worked > runner.timeout:
             raise ClusterLost(
                 f"The cluster at {runner.address} has had no worker for {runner.timeout:g} s; "
-                f"start some, or wait longer (timeout=...). {RESUME}"
+                f"start some, or wait longer (timeout=...). {resume_advice()}"
             )
         return bool(workers)
 
@@ -240,7 +244,7 @@ class _Tasks:
         except Exception as error:
             if client.status in ("closing", "closed"):
                 raise ClusterLost(
-                    f"The scheduler at {self._runner.address} is gone. {RESUME}"
+                    f"The scheduler at {self._runner.address} is gone. {resume_advice()}"
                 ) from error
             raise
         self._futures[i] = future
@@ -276,7 +280,7 @@ class _Tasks:
             raise ClusterLost(
                 f"{plural(self._failures[i], 'attempt')} at {self._items[i]} ended with the loss "
                 f"of a worker: {error}. If workers are killed for their memory, give them more of "
-                f"it, or fewer threads each. {RESUME}"
+                f"it, or fewer threads each. {resume_advice()}"
             ) from error
         watch = Watch(self._runner)
         while self._runner.client.status != "running":  # it may be on its way back
@@ -300,7 +304,7 @@ def run_task(function: Callable, item: Any, expected: dict[str, str]) -> Any:
 
     wrong = mismatch(here(), expected)
     if wrong:  # a worker that came later than the check
-        raise RuntimeError(f"The worker {get_worker().address} has {wrong}.")
+        raise ValueError(f"The worker {get_worker().address} has {wrong}.")
     with _one_native_thread_for_all_tasks():
         return function(item)
 
