@@ -5,7 +5,7 @@
 A CSV file of that size, with two columns of words drawn from a Zipf distribution, is converted to
 a sharded folder in a stream (`coview.convert_table`). The peer reads it in memory with
 `Views.from_table` and writes the same folder with `coview.write_shards`. Each is a process of its
-own; the peak is that of all its memory (`ru_maxrss`), Python and the libraries included. Linux only.
+own; the peak is that of all its memory (`ru_maxrss`), Python and libraries included. Linux only.
 """
 
 import argparse
@@ -61,8 +61,8 @@ def compare(args, folder):
         found[peer] = seconds, peak
         mb = [f"{number / 1e6:,.0f} MB" for number in (size, peak, written)]
         print(
-            f"| {name} | {mb[0]} | {seconds:.0f} | {wall:.0f} | {size / 1e6 / seconds:.1f} | {mb[1]} "
-            f"| {mb[2]} | {nonzeros / 1e6:,.0f}M | {terms:,.0f} |",
+            f"| {name} | {mb[0]} | {seconds:.0f} | {wall:.0f} | {size / 1e6 / seconds:.1f} "
+            f"| {mb[1]} | {mb[2]} | {nonzeros / 1e6:,.0f}M | {terms:,.0f} |",
             flush=True,
         )
     if len(found) == 2:

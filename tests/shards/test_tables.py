@@ -249,12 +249,13 @@ def test_many_ids_are_compared_in_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(row_names, "HASH_PIECE", 11)
     monkeypatch.setattr(tables, "LEAST_SPARE", 2000)
     rows = [["a", "t"], *([f"n{i}", "xx yy"] for i in range(500))]
+    given = {"tokens": "t", "id": "a", "max_df": 1.0, "memory": "1MB"}
     path = write_csv(tmp_path / "t.csv", rows)
-    sharded = convert_table(path, tmp_path / "s", tokens="t", id="a", min_df=1, max_df=1.0, memory="1MB")
+    sharded = convert_table(path, tmp_path / "s", **given)
     assert sharded.ids.tolist() == [f"n{i}" for i in range(500)]
     write_csv(path, [*rows, ["n321", "xx"]])
     with pytest.raises(ValueError, match="the id 'n321' is in line 323 and line 502"):
-        convert_table(path, tmp_path / "r", tokens="t", id="a", min_df=1, max_df=1.0, memory="1MB")
+        convert_table(path, tmp_path / "r", **given)
 
 
 def test_an_existing_folder_is_replaced_only_when_asked(tables, tmp_path):

@@ -311,7 +311,9 @@ class ShardedViews:
         short = view.index_dtype if len(data) <= np.iinfo(np.int32).max else np.int64
         places: np.ndarray = (indptr - part[0]).astype(short)
         columns: np.ndarray = indices.astype(short, copy=False)
-        matrix = sp.csr_array((data, columns, places), (rows[1] - rows[0], view.n_terms))
+        matrix = sp.csr_array((rows[1] - rows[0], view.n_terms), dtype=data.dtype)
+        # set, not given: scipy would copy what is a small part of a buffer
+        matrix.data, matrix.indices, matrix.indptr = data, columns, places
         matrix.has_sorted_indices = matrix.has_canonical_format = True
         return matrix
 

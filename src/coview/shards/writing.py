@@ -154,7 +154,7 @@ def write_labels(
     """Write labels as integers; texts become positions in their sorted names."""
     if labels is None:
         return None
-    if labels.dtype.kind != "O":
+    if labels.dtype.kind in "iu":
         write_array(folder / "labels.npy", labels.astype(np.int64))
         return LabelInfo(None if names is None else tuple(names), texts=False)
     missing = is_unlabeled(labels)
@@ -303,7 +303,7 @@ class _ViewFacts:
         self.filled += int(np.count_nonzero(np.diff(matrix.indptr)))
         if not matrix.nnz:
             return
-        # one by one in the order of rows, as scipy sums a whole matrix: the same bits
+        # one by one in the order of rows, as np.bincount sums a whole matrix: the same bits
         np.add.at(self.counts, matrix.indices, matrix.data.astype(np.float64))
         self.whole = self.whole and not (matrix.data != np.rint(matrix.data)).any()
         low, high = float(matrix.data.min()), float(matrix.data.max())
