@@ -268,9 +268,7 @@ class MixtureStore:
             writer.close()
         return writer.finish()
 
-    def adopt(
-        self, folder: Path, thetas: Sequence[Any], digests: Sequence[str]
-    ) -> tuple[Any, ...]:
+    def adopt(self, folder: Path, thetas: Sequence[Any], digests: Sequence[str]) -> tuple[Any, ...]:
         """Return mixtures that `Generation.link_to` has put somewhere, if they are as they were."""
         layout, new = self.layout(thetas), self.new_folder()
         os.mkdir(new)
