@@ -144,7 +144,9 @@ def main():
 
 def show(found):
     """Print a table."""
-    print("| | non-zeros | wall s a pass | CPU s a pass | ns a non-zero (CPU) | first pass | peak |")
+    print(
+        "| | non-zeros | wall s a pass | CPU s a pass | ns a non-zero (CPU) | first pass | peak |"
+    )
     print("| --- |" + " ---: |" * 6)
     for how, one in found.items():
         wall, cpu = np.median(one["wall"]), np.median(one["cpu"])

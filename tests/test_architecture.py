@@ -66,17 +66,8 @@ ALLOWED = {
         *("annotation", "curation", "explorer", "model_repr", "report", "retrieval.files"),
     },
     "base": {
-        *(
-            "em",
-            "fit_source",
-            "io",
-            "new_documents",
-            "params",
-            "pickling",
-            "reading.codes",
-            "scores",
-        ),
-        *("topic_terms", "training_data", "views"),
+        *("em", "fit_source", "io", "new_documents", "params", "pickling", "reading.codes"),
+        *("scores", "topic_terms", "training_data", "views"),
     },
     "held_out": {"em", "ensemble.reliability", "views"},
     "strength": {

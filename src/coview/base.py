@@ -16,7 +16,6 @@ from coview.em.ensemble_view import (
     fit_stability,
     warn_of_chance,
     with_ensemble,
-    without_ensemble_view,
 )
 from coview.em.loop import EMRun, Interrupted
 from coview.em.prepared import Prepared, check_guess
@@ -264,10 +263,6 @@ class BaseViewsModel(
         """Finish the fit, once, after the last iteration or Ctrl-C; may overwrite its arrays."""
         return problem
 
-    def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
-        """Return the fitted attributes beyond the common ones."""
-        return {}
-
     # -- fitting ---------------------------------------------------------------------------
 
     @with_callbacks
@@ -428,22 +423,6 @@ class BaseViewsModel(
         self.topic_stability_, self.doc_confidence_ = found
         warn_of_chance(self.topic_stability_, data)
         return self
-
-    def _state(self, problem: Problem, data: Prepared) -> dict[str, Any]:
-        """Return the fitted attributes that `transform` needs."""
-        k = problem.n_topics
-        mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
-        components = [np.ascontiguousarray(e.by_term[:, :k].T) for e in problem.emissions]
-        by_view = {n: mixtures[slot] for n, slot in zip(data.names, problem.slots, strict=True)}
-        given = data.without_ensemble_view()
-        attributes = {
-            "components_": dict(zip(data.names, components, strict=True)),
-            "view_doc_topic_": by_view,
-            "doc_topic_": self._consensus(mixtures, problem.slots[: len(given.names)], given),
-            "_n_features_out": k,
-            **self._own_attributes(problem, data),
-        }
-        return without_ensemble_view(attributes)
 
     def fit_predict(self, X: Any, y: Any = None, *, labels: Any = None) -> np.ndarray:
         """Fit the model, and return `labels_`, the topic of each training document."""

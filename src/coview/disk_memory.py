@@ -22,7 +22,7 @@ ARRAYS_SHARE = 0.25  # for arrays of all documents in the end
 
 
 @dataclass(frozen=True)
-class _Sizes:
+class _ViewSizes:
     """The sizes of a view; stands for its matrix."""
 
     shape: tuple[int, int]
@@ -31,7 +31,7 @@ class _Sizes:
 
 
 @dataclass(frozen=True)
-class Budget:
+class DiskBudget:
     """What a fit from disk may take.
 
     Attributes
@@ -55,7 +55,7 @@ class Budget:
     all_docs: int
 
     @classmethod
-    def of(cls, model: Any, sharded: ShardedViews) -> Budget:
+    def of(cls, model: Any, sharded: ShardedViews) -> DiskBudget:
         """Divide the memory of sharded views; MemoryError if it is too little, with numbers."""
         sizes = _sizes(sharded)
         itemsize, n_slots = check_dtype(model.dtype).itemsize, _n_slots(model, sharded)
@@ -89,10 +89,10 @@ class Budget:
         )
 
 
-def _sizes(sharded: ShardedViews) -> list[_Sizes]:
+def _sizes(sharded: ShardedViews) -> list[_ViewSizes]:
     values = {True: np.array([1.0]), False: np.array([0.5])}
     return [
-        _Sizes((sharded.n_docs, view.n_terms), view.nonzeros, values[view.whole])
+        _ViewSizes((sharded.n_docs, view.n_terms), view.nonzeros, values[view.whole])
         for view in sharded.views.values()
     ]
 

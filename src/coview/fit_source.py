@@ -23,7 +23,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from coview.disk_memory import Budget, mapped_room
+from coview.disk_memory import DiskBudget, mapped_room
 from coview.em.checkpoint import CheckpointWriter
 from coview.em.matrix_facts import at_rows, facts_of
 from coview.em.mixture_files import MixtureStore
@@ -125,7 +125,7 @@ class OnDisk(InMemory):
     def __init__(self, model: Any, sharded: ShardedViews, writer: CheckpointWriter):
         super().__init__(model, sharded)
         self._sharded, self._writer = sharded, writer
-        self._budget = Budget.of(model, sharded)
+        self._budget = DiskBudget.of(model, sharded)
         self._rows = self._sampled_rows()
         self._open = ExitStack()
 
@@ -238,9 +238,9 @@ class OnDisk(InMemory):
             present=np.column_stack([data.present, here]),
             weights=(*data.weights, float(weight)),
             prior=data.prior.with_view(matrix.shape[1]),
-            seeds=None if data.seeds is None or sample.seeds is None else (
-                *data.seeds, sample.seeds[-1]
-            ),
+            seeds=None
+            if data.seeds is None or sample.seeds is None
+            else (*data.seeds, sample.seeds[-1]),
         )
 
     # -- starts --
@@ -286,14 +286,10 @@ class OnDisk(InMemory):
         seed = np.random.SeedSequence(int(rng.integers(2**63)))
         run = best_of_restarts(plan, [seed], CheckpointWriter(None, "", 0))
         k = model.n_components
-        topics = tuple(
-            np.ascontiguousarray(e.by_term[:, :k].T) for e in run.problem.emissions
-        )
+        topics = tuple(np.ascontiguousarray(e.by_term[:, :k].T) for e in run.problem.emissions)
         return Start("sample", uniform_theta(data, k), self._smoothed(topics, data))
 
-    def _smoothed(
-        self, topics: Sequence[np.ndarray], data: Prepared
-    ) -> tuple[np.ndarray, ...]:
+    def _smoothed(self, topics: Sequence[np.ndarray], data: Prepared) -> tuple[np.ndarray, ...]:
         """Return topics in which no term is impossible that some document has."""
         return tuple(
             smoothed_topics(p.copy(), m) for p, m in zip(topics, data.matrices, strict=True)

@@ -17,6 +17,7 @@ from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
 from coview.em.emissions import Topics
+from coview.em.ensemble_view import without_ensemble_view
 from coview.em.loop import fold_in
 from coview.em.precision import check_weighted
 from coview.em.prepared import Guess, Prepared, check_guess, prepare
@@ -199,6 +200,26 @@ class NewDocumentsMixin(TransformerMixin):
         mixtures, by_view, empty = zip(*parts, strict=True)
         every = {name: np.concatenate([part[name] for part in by_view]) for name in by_view[0]}
         return np.concatenate(mixtures), every, np.concatenate(empty)
+
+    def _state(self, problem: Problem, data: Prepared) -> dict[str, Any]:
+        """Return the fitted attributes that `transform` needs."""
+        k = problem.n_topics
+        mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
+        components = [np.ascontiguousarray(e.by_term[:, :k].T) for e in problem.emissions]
+        by_view = {n: mixtures[slot] for n, slot in zip(data.names, problem.slots, strict=True)}
+        given = data.without_ensemble_view()
+        attributes = {
+            "components_": dict(zip(data.names, components, strict=True)),
+            "view_doc_topic_": by_view,
+            "doc_topic_": self._consensus(mixtures, problem.slots[: len(given.names)], given),
+            "_n_features_out": k,
+            **self._own_attributes(problem, data),
+        }
+        return without_ensemble_view(attributes)
+
+    def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
+        """Return the fitted attributes beyond the common ones."""
+        return {}
 
     def _consensus(
         self, mixtures: Sequence[np.ndarray], slots: Sequence[int], data: Prepared

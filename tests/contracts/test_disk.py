@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coview import open_shards, write_shards
-from coview.disk_memory import Budget
+from coview.disk_memory import DiskBudget
 from coview.em.mixture_files import FiledMixtures
 from coview.runners import disk
 from coview.views import blocks
@@ -30,12 +30,12 @@ def sharded(views, many_blocks, monkeypatch, tmp_path):
 @pytest.fixture
 def small_sample(monkeypatch):
     """Half of the documents fit into memory."""
-    made = Budget.of.__func__
+    made = DiskBudget.of.__func__
 
     def less(cls, model, sharded):
         return replace(made(cls, model, sharded), sample_docs=sharded.n_docs // 2, window=3)
 
-    monkeypatch.setattr(Budget, "of", classmethod(less))
+    monkeypatch.setattr(DiskBudget, "of", classmethod(less))
     monkeypatch.setattr("coview.fit_source.FEWEST", 10)
 
 

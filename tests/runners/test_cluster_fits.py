@@ -14,8 +14,10 @@ from coview import MVPLSA, PLSA, Checkpoint, DivergenceCoPLSA, DualPLSA, LinkPLS
 from coview.datasets import make_views
 from coview.runners import cluster as cluster_runner
 from coview.runners.dask import ClusterLost, DaskRunner
+from coview.shards import remote
 from tests.cli.command import failing, working
 from tests.runners.cluster import Cluster, NetworkCluster, network
+from tests.shards.object_storage import put, s3  # noqa: F401
 
 pytest.importorskip("distributed")
 
@@ -299,3 +301,33 @@ def test_a_worker_that_is_cut_off_does_not_change_a_bit(sharded, folder, tmp_pat
         again = fitted(LONG, sharded, runner=runner, on_iteration=cut_after_some)
         assert bits(again) == expected
     assert only_shards(folder)
+
+
+@pytest.mark.slow
+def test_shards_and_state_on_a_server_that_speaks_s3(s3, tmp_path):  # noqa: F811
+    views, model = make_views(300, 4, [300, 200], random_state=0), MODELS["link"]
+    expected = bits(fitted(model, views))
+    coview.write_shards(views, tmp_path / "news.shards")
+    put(tmp_path / "news.shards", f"{s3}/news.shards")
+    there = coview.open_shards(f"{s3}/news.shards")
+    assert len(there.shards) > 1
+    seen = []
+
+    def stop_after_two(attributes):
+        seen.append(attributes)
+        if len(seen) == 2:
+            raise OSError("the driver has ended")
+
+    with Cluster(tmp_path / "cluster", n_workers=1, n_threads=2) as cluster:
+        options = {"runner": cluster.address, "on_iteration": stop_after_two}
+        with pytest.raises(OSError, match="the driver has ended"):
+            fitted(model, there, **options, checkpoint=Checkpoint(tmp_path / "run", every=1))
+        resumed = Checkpoint(tmp_path / "run", resume=True)
+        again = fitted(model, there, runner=cluster.address, checkpoint=resumed)
+        assert bits(again) == expected
+        assert remote.names_in(s3) == ["news.shards"]
+        elsewhere = DaskRunner(cluster.address, scratch=tmp_path / "scratch")
+        assert bits(fitted(model, there, runner=elsewhere)) == expected
+    assert remote.names_in(s3) == ["news.shards"]
+    resumed.delete()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["cluster", "news.shards"]

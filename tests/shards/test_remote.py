@@ -1,6 +1,5 @@
 """Shards on storage with URLs: in memory, and objects of a server that speaks S3."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -9,15 +8,9 @@ import pytest
 import coview
 from coview.shards import remote, storage
 from coview.store import DamagedFile
+from tests.shards.object_storage import put, s3  # noqa: F401
 
-fsspec = pytest.importorskip("fsspec")
-
-
-def put(folder, url):
-    """Copy a folder to storage, by fsspec alone."""
-    filesystem, path = fsspec.core.url_to_fs(url)
-    for file in (f for f in Path(folder).rglob("*") if f.is_file()):
-        filesystem.pipe_file(f"{path}/{file.relative_to(folder).as_posix()}", file.read_bytes())
+pytest.importorskip("fsspec")
 
 
 @pytest.fixture
@@ -96,36 +89,11 @@ def test_unknown_storage_is_an_error():
         coview.open_shards("nonsense://bucket/news.shards")
 
 
-@pytest.fixture(scope="module")
-def s3():
-    """A bucket of a server on this machine."""
-    pytest.importorskip("s3fs")
-    server_of = pytest.importorskip("moto.server")
-    server = server_of.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    settings = {
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
-    remote._filesystem.cache_clear()
-    fsspec.filesystem("s3").mkdir("bucket")
-    yield "s3://bucket"
-    for name, value in before.items():
-        os.environ.pop(name) if value is None else os.environ.update({name: value})
-    remote._filesystem.cache_clear()
-    server.stop()
-
-
 @pytest.mark.slow
-def test_files_on_a_server_that_speaks_s3(s3):
+def test_files_on_a_server_that_speaks_s3(s3):  # noqa: F811
     check_files(f"{s3}/files")
 
 
 @pytest.mark.slow
-def test_shards_on_a_server_that_speaks_s3(s3, shards):
+def test_shards_on_a_server_that_speaks_s3(s3, shards):  # noqa: F811
     check_shards(shards, f"{s3}/news.shards")

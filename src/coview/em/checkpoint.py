@@ -6,9 +6,9 @@ seed. Data, graphs and scaling are recomputed from the same input. A fit that is
 often, ends with the bits of an uninterrupted one.
 
 Two files, `<path>.0` and `<path>.1`, are written alternately, each sealed and atomic
-(`coview.store`): if one is lost while it is written, the other is whole. Mixtures of a fit from disk
-are in files already: they are linked into the folder `<path>.mixtures`, and stay there as long as
-one of the two states names them.
+(`coview.store`): if one is lost while it is written, the other is whole. Mixtures of a fit from
+disk are in files already: they are linked into the folder `<path>.mixtures`, and stay there as long
+as one of the two states names them.
 """
 
 from __future__ import annotations

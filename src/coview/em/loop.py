@@ -89,8 +89,8 @@ def run_em(
     the alternating scheme. A sweep yields the objective *before* its step; so the state that
     is returned is the last one whose objective is known, which takes one more sweep at max_iter.
 
-    `runner` takes the steps: by its own `step(problem, update)`, or else it is the `map_in_order` of
-    `em_step`.
+    `runner` takes the steps: by its own `step(problem, update)`, or else it is the `map_in_order`
+    of `em_step`.
 
     `on_iteration(problem, values)` is called after each iteration with the new state and the
     objectives of all states before it; a true answer ends the run. Given these two as `problem`

@@ -150,4 +150,3 @@ def at_rows(matrix: sp.csr_array, rows: np.ndarray, n_docs: int) -> sp.csr_array
     lengths[rows] = np.diff(matrix.indptr)
     indptr = np.append(0, np.cumsum(lengths)).astype(matrix.indptr.dtype)
     return sp.csr_array((matrix.data, matrix.indices, indptr), shape=(n_docs, matrix.shape[1]))
-

@@ -21,7 +21,7 @@ import numpy as np
 
 from coview.outputs import explained
 from coview.shards import storage
-from coview.store import DamagedFile, flush
+from coview.store import DamagedFile
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -115,7 +115,7 @@ class Generation:
         """Put the same files into a new folder, where they stay whatever becomes of this one."""
         folder.mkdir(parents=True)
         for shard in range(len(self.layout.shards)):
-            flush(Path(self.path(shard)))  # a state will name it
+            storage.flush(self.path(shard))  # a state will name it
             _link(self.path(shard), mixture_file(str(folder), shard))
 
 

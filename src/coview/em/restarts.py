@@ -242,9 +242,7 @@ def one_fit_at_a_time(model: Any) -> Iterator[None]:
         del model._fitting
 
 
-def fit_fingerprint(
-    model: Any, views: Views | ShardedViews, labels: Any, guess: Any = None
-) -> str:
+def fit_fingerprint(model: Any, views: Views | ShardedViews, labels: Any, guess: Any = None) -> str:
     """Return a text that is equal for fits of the same data with the same parameters alone."""
     params = model.get_params(deep=False)
     chosen = {name: value for name, value in params.items() if name not in IRRELEVANT}

@@ -429,8 +429,7 @@ def _blend_with_pinned(
 ) -> np.ndarray:
     """Take half of each topic from the documents pinned to it, so that few pins are not drowned."""
     if isinstance(matrix, MatrixFacts):
-        assert matrix.words is not None
-        words = matrix.words.copy()
+        words = np.array(matrix.words)
     else:
         rows = np.flatnonzero(labels >= 0)
         pinned = np.zeros((len(rows), len(p_w_z)), p_w_z.dtype)

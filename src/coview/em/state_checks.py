@@ -43,7 +43,9 @@ def _check_mixture_names(mixtures: Any) -> None:
     if mixtures is None:
         return
     check_value(mixtures, "mixtures", dict)
-    if not re.fullmatch(r"[0-9]{8,}-(best|current)", check_value(mixtures["folder"], "folder", str)):
+    if not re.fullmatch(
+        r"[0-9]{8,}-(best|current)", check_value(mixtures["folder"], "folder", str)
+    ):
         raise ValueError("it names a folder that is not its own")
     for digest in check_value(mixtures["sha256"], "checksums", list):
         check_value(digest, "checksum", str)

@@ -12,7 +12,7 @@ _u = np.uint64
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def order_by_column(indptr, indices, ends, place, docs):
-    """Fill place (nnz,), of each entry in the order of columns, and docs (nnz,), rows in that order.
+    """Fill place (nnz,), of each entry in the order of columns, and docs (nnz,), its row there.
 
     ends (terms + 1,) must be zeros; column i ends at ends[i] then, and begins where i - 1 ends.
     """

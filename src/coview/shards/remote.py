@@ -99,10 +99,10 @@ def remove_file(url: str) -> None:
 
 
 def remove_tree(url: str) -> None:
-    """Remove a folder and all that is in it, if it is there."""
+    """Remove a folder and all that is in it, as far as that is possible."""
     filesystem, path = _at(url)
     filesystem.invalidate_cache()
-    with suppress(FileNotFoundError):
+    with suppress(Exception):  # libraries of storages have errors of their own
         filesystem.rm(path, recursive=True)
 
 

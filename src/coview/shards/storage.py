@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from coview import store
 from coview.outputs import explained, temporary_path
 from coview.shards import remote
 
@@ -166,6 +167,12 @@ def write_array_atomic(path: str, array: np.ndarray) -> None:
     array = np.ascontiguousarray(array)
     data = array.reshape(-1).view(np.uint8).data
     write_atomic(path, array_header(array.dtype, array.shape), data)
+
+
+def flush(path: str) -> None:
+    """Bring the bytes of a file to the disk; storage with URLs has them there already."""
+    if not remote.is_url(path):
+        store.flush(Path(path))
 
 
 def copy_file(source: str, target: str) -> None:

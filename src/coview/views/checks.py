@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from coview.wording import listing, location, plural, printable, quoted
 
 if TYPE_CHECKING:
-    from coview.views.container import Views
+    pass
 
 
 class DataWarning(UserWarning):
