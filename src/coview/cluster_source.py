@@ -1,8 +1,8 @@
 """Where a fit on a cluster has its documents: in a sharded folder on storage that all hosts see.
 
-What is learned before EM begins is learned on the driver, as with documents on disk. The passes over
-all documents are tasks of the cluster; what they write, generation after generation, is in a folder
-beside the shards, which goes away with the fit.
+What is learned before EM begins is learned on the driver, as with documents on disk. The passes
+over all documents are tasks of the cluster; what they write, generation after generation, is in a
+folder beside the shards, which goes away with the fit.
 """
 
 from __future__ import annotations

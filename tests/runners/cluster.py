@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 START_SECONDS = 60
+READY = "Starting established connection"  # a worker's words
 ROOT = Path(__file__).parents[2]
 IMPORTS = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
 
@@ -46,6 +47,10 @@ class Process:
         """Send a signal; a process that SIGSTOP holds is still ended by `kill`."""
         os.kill(self._process.pid, number)
 
+    @property
+    def is_ready(self):
+        return READY in self.log.read_text(errors="replace")
+
     def wait_for(self, text):
         ends = time.monotonic() + START_SECONDS
         while text not in self.log.read_text(errors="replace"):
@@ -72,7 +77,7 @@ class Cluster:
             for _ in range(self._n_workers):
                 self.start_worker(wait=False)
             for worker in self.workers.values():
-                worker.wait_for("Starting established connection")
+                worker.wait_for(READY)
         except BaseException:
             self.close()
             raise
@@ -105,7 +110,7 @@ class Cluster:
         )  # fmt: skip
         self.workers[name] = worker
         if wait:
-            worker.wait_for("Starting established connection")
+            worker.wait_for(READY)
         return name
 
     def kill_worker(self, name):
