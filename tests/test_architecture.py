@@ -30,29 +30,44 @@ ALLOWED = {
     # the way of the data: reading makes counts, views holds them, em works on them
     "views": {"escaping", "memory", "outputs", "params", "reading", "store", "wording"},
     "reading": {"extras", "memory", "params", "runners", "store", "views", "wording"},
+    "shards": {
+        *("__version__", "extras", "loaded", "memory", "outputs", "params", "reading", "store"),
+        *("views", "wording"),
+    },
     "graphs": {"params", "reading.links", "views", "wording"},
     "compiling": set(),
     "kernels": {"compiling"},
-    "runners": set(),
+    # threads know nothing of what they work on; other runners have to
+    "runners": {
+        *("__version__", "em.mixture_files", "em.problem", "em.shard_step", "em.step", "extras"),
+        *("memory", "params", "shards", "wording"),
+    },
     "ensemble": {
         *("em.scaling", "em.tfidf", "escaping", "extras", "graphs", "kernels", "memory"),
         *("params", "runners", "views", "wording"),
     },
     "em": {
         *("ensemble", "fingerprints", "graphs", "kernels", "loaded", "memory", "outputs", "params"),
-        *("progress", "runners", "store", "views", "wording"),
+        *("progress", "runners.native", "runners.threads", "shards", "store", "views", "wording"),
     },
-    "new_documents": {"em", "params", "reading", "runners", "views", "wording"},
+    "new_documents": {"em", "params", "reading", "runners", "shards", "views", "wording"},
     "scores": {"em", "new_documents", "params", "runners"},
     "training_data": {
-        *("em", "ensemble.reliability", "new_documents", "params", "progress", "views"),
+        *("em", "ensemble.reliability", "new_documents", "params", "progress", "shards", "views"),
+    },
+    "disk_memory": {"em", "params", "runners", "shards"},
+    "fit_source": {
+        *("cluster_source", "disk_memory", "em", "outputs", "params", "runners", "shards", "views"),
+    },
+    "cluster_source": {
+        *("disk_memory", "em", "fit_source", "outputs", "runners", "shards", "views"),
     },
     "topic_terms": {
         *("annotation", "curation", "explorer", "model_repr", "report", "retrieval.files"),
     },
     "base": {
-        *("em", "io", "new_documents", "params", "pickling", "reading.codes", "scores"),
-        *("topic_terms", "training_data", "views"),
+        *("em", "fit_source", "io", "new_documents", "params", "pickling", "reading.codes"),
+        *("scores", "topic_terms", "training_data", "views"),
     },
     "held_out": {"em", "ensemble.reliability", "views"},
     "strength": {

@@ -16,6 +16,10 @@ __version__ = "0.1.0.dev0"
 _HOMES = {
     "auto": "automatic.choice",
     "Views": "views.container",
+    "ShardedViews": "shards.sharded",
+    "open_shards": "shards.sharded",
+    "convert_table": "shards.tables",
+    "write_shards": "shards.writing",
     "DataWarning": "views.checks",
     "PLSA": "models.plsa",
     "DualPLSA": "models.dual_plsa",
@@ -82,6 +86,10 @@ if TYPE_CHECKING:
     from .retrieval.query import Doc as Doc
     from .selection.topics import TopicSelection as TopicSelection
     from .selection.topics import select_topics as select_topics
+    from .shards.sharded import ShardedViews as ShardedViews
+    from .shards.sharded import open_shards as open_shards
+    from .shards.tables import convert_table as convert_table
+    from .shards.writing import write_shards as write_shards
     from .store import DamagedFile as DamagedFile
     from .strength import StrengthPath as StrengthPath
     from .strength import strength_path as strength_path

@@ -16,7 +16,6 @@ from coview.em.ensemble_view import (
     fit_stability,
     warn_of_chance,
     with_ensemble,
-    without_ensemble_view,
 )
 from coview.em.loop import EMRun, Interrupted
 from coview.em.prepared import Prepared, check_guess
@@ -35,6 +34,7 @@ from coview.em.seed_words import hidden_of
 from coview.em.seeds import seeded_start
 from coview.em.starts import NamedStart, Start, start_from_model, starts_from
 from coview.em.step import Update, Values
+from coview.fit_source import InMemory, source_of
 from coview.new_documents import NewDocumentsMixin
 from coview.params import complete_docstring
 from coview.pickling import VersionedPickleMixin
@@ -202,6 +202,7 @@ class BaseViewsModel(
     """
 
     _one_view = False  # whether the model takes a single view only
+    _needs_all_documents = False  # whether a fit compares documents, and needs all in memory
     _schedule: tuple[Update, ...] = ("both",)  # the updates of one iteration, see `run_em`
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -262,10 +263,6 @@ class BaseViewsModel(
         """Finish the fit, once, after the last iteration or Ctrl-C; may overwrite its arrays."""
         return problem
 
-    def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
-        """Return the fitted attributes beyond the common ones."""
-        return {}
-
     # -- fitting ---------------------------------------------------------------------------
 
     @with_callbacks
@@ -279,13 +276,15 @@ class BaseViewsModel(
         guess_strength: float = 1.0,
         checkpoint: str | PathLike[str] | Checkpoint | None = None,
         on_iteration: OnState | None = None,
+        runner: Any = None,
     ) -> Self:
         """Fit the model.
 
         Parameters
         ----------
         X : Views, dict of matrices, list of matrices, or one matrix of shape (documents, terms)
-            Counts or weights >= 0, or dense measurements. Documents may lack views.
+            Counts or weights >= 0, or dense measurements. Documents may lack views. Or
+            `ShardedViews`, for data that are larger than memory: see :func:`coview.open_shards`.
         y : ignored
             Accepted for scikit-learn. Known labels are passed as `labels`.
         labels : array-like of int of shape (documents,), optional
@@ -303,6 +302,10 @@ class BaseViewsModel(
             Called after each iteration with the fitted attributes so far, a dict with
             `components_`, `doc_topic_`, `view_doc_topic_` and the model's own. A true answer ends
             the run.
+        runner : distributed.Client, str or DaskRunner, optional
+            A cluster of Dask that works on `ShardedViews`, by its client or the address of its
+            scheduler, "tcp://host:8786". By default the threads of this process work, to the same
+            bits.
 
         Returns
         -------
@@ -317,23 +320,25 @@ class BaseViewsModel(
                 checkpoint, self.random_state, fingerprint, type(self).__name__
             )
             seeds = RestartSeeds(writer.seed, self.n_init)
-            data, learned = self._prepare_training(views, labels, np.random.default_rng(seeds.own))
-            data = data.with_ensemble_view(self._ensemble_share(data)).cut(columns=True)
-            data = data.with_guess(guess)
-            callbacks = FitCallbacks(self, views, self.n_init * self.max_iter)
-            plan = self._plan(data, views, callbacks, on_iteration, writer.seed)
-            try:
-                best = best_of_restarts(plan, seeds, writer)
-            except Interrupted as interrupt:  # the last complete state stays usable
-                self._keep(interrupt.run, data, views, learned, writer.seed)
-                raise
-            callbacks.end()
-            return self._keep(best, data, views, learned, writer.seed)
+            with source_of(self, views, writer, runner) as source:
+                rng = np.random.default_rng(seeds.own)
+                data, learned = self._prepare_training(source.sample, source.of_sample(labels), rng)
+                data = data.with_ensemble_view(self._ensemble_share(data))
+                data, learned = source.spread(data, learned, labels, guess)
+                callbacks = FitCallbacks(self, views, self.n_init * self.max_iter)
+                plan = self._plan(data, source, callbacks, on_iteration, writer.seed)
+                try:
+                    best = best_of_restarts(plan, seeds, writer)
+                except Interrupted as interrupt:  # the last complete state stays usable
+                    self._keep(interrupt.run, data, source, learned, writer.seed)
+                    raise
+                callbacks.end()
+                return self._keep(best, data, source, learned, writer.seed)
 
     def _plan(
         self,
         data: Prepared,
-        views: Views,
+        source: InMemory,
         callbacks: FitCallbacks,
         on_iteration: OnState | None,
         seed: int,
@@ -341,24 +346,31 @@ class BaseViewsModel(
         """Return what the runs of this fit have in common."""
 
         def after_iteration(problem: Problem, values: Sequence[Values]) -> bool:
-            attributes = cache(lambda: self._state(problem, data))
+            attributes = cache(lambda: self._state(source.gathered(problem), data))
             stop = callbacks.after_iteration(attributes)
             return bool(on_iteration is not None and on_iteration(attributes())) or stop
+
+        def run_labels(problem: Problem) -> np.ndarray:
+            return self._run_labels(source.gathered(problem), data, seed)
 
         return FitPlan(
             title=type(self).__name__,
             data=data,
             n_topics=self.n_components,
-            starts=lambda rng, restart: self._starts(data, views, rng, restart),
-            problem=lambda start, rng: self._problem(data, seeded_start(start, data), rng),
+            starts=lambda rng, restart: source.starts(data, rng, restart),
+            problem=lambda start, rng: source.begin(self._seeded_problem(data, start, rng), start),
             schedule=self._schedule,
             max_iter=self.max_iter,
             tol=self.tol,
-            n_jobs=self.n_jobs,
+            runner=source.runner,
             verbose=self.verbose,
             on_iteration=after_iteration,
-            labels=partial(self._run_labels, data=data, seed=seed) if self.n_init > 1 else None,
+            labels=run_labels if self.n_init > 1 else None,
         )
+
+    def _seeded_problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
+        """Return the problem of a start, whose topics have the words of the seeds."""
+        return self._problem(data, seeded_start(start, data), rng)
 
     def _starts(
         self, data: Prepared, views: Views, rng: np.random.Generator, restart: int
@@ -369,7 +381,7 @@ class BaseViewsModel(
         return starts_from(self.init, data, views, self.n_components, rng, restart)
 
     def _keep(
-        self, best: EMRun, data: Prepared, views: Views, learned: dict[str, Any], seed: int
+        self, best: EMRun, data: Prepared, source: InMemory, learned: dict[str, Any], seed: int
     ) -> Self:
         """Set the fitted attributes, all at the end: a fit that fails leaves the old ones."""
         if not best.converged(self.tol) and self.tol > 0 and best.n_iter == self.max_iter:
@@ -379,14 +391,16 @@ class BaseViewsModel(
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        term_counts = data.without_ensemble_view().term_counts
+        views, given = source.views, data.without_ensemble_view()
+        term_counts = given.term_counts
+        problem = source.gathered(best.problem)
         attributes = {
             **learned,
-            **self._state(self._finish(best.problem, data), data),
+            **self._state(self._finish(problem, data), data),
             "view_names_": views.names,
             "doc_ids_": views.ids,
-            "present_": views.present,
-            "recipes_": recipes_with_titles(views),
+            "present_": given.present,
+            "recipes_": recipes_with_titles(source.sample),
             "feature_names_": views.features,
             "n_features_in_": views.shape[1],
             "term_counts_": term_counts,
@@ -409,22 +423,6 @@ class BaseViewsModel(
         self.topic_stability_, self.doc_confidence_ = found
         warn_of_chance(self.topic_stability_, data)
         return self
-
-    def _state(self, problem: Problem, data: Prepared) -> dict[str, Any]:
-        """Return the fitted attributes that `transform` needs."""
-        k = problem.n_topics
-        mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
-        components = [np.ascontiguousarray(e.by_term[:, :k].T) for e in problem.emissions]
-        by_view = {n: mixtures[slot] for n, slot in zip(data.names, problem.slots, strict=True)}
-        given = data.without_ensemble_view()
-        attributes = {
-            "components_": dict(zip(data.names, components, strict=True)),
-            "view_doc_topic_": by_view,
-            "doc_topic_": self._consensus(mixtures, problem.slots[: len(given.names)], given),
-            "_n_features_out": k,
-            **self._own_attributes(problem, data),
-        }
-        return without_ensemble_view(attributes)
 
     def fit_predict(self, X: Any, y: Any = None, *, labels: Any = None) -> np.ndarray:
         """Fit the model, and return `labels_`, the topic of each training document."""

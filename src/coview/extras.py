@@ -10,6 +10,7 @@ PURPOSES = {
     "graph": "approximate neighbor graphs",
     "plot": "plots",
     "serve": "services",
+    "dask": "clusters and remote storage",
 }
 
 

@@ -42,6 +42,7 @@ def take_documents(data: Prepared, rows: np.ndarray) -> Prepared:
         matrices=tuple(m[rows] for m in data.matrices),
         present=data.present[rows],
         labels=None if data.labels is None else data.labels[rows],
+        ranges=(),
         blocks=(),
         penalty=Penalty(),
         seeds=None,

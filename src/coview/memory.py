@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _MEMINFO = Path("/proc/meminfo")
 _CGROUP = Path("/sys/fs/cgroup")
 _OWN_CGROUP = Path("/proc/self/cgroup")
+LEAST_MEMORY = 1_000_000  # bytes that a setting may say at least
+_AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?i?b|)", re.IGNORECASE)
+_UNITS = {"": 1, "B": 1, "IB": 1}
+_UNITS |= {f"{unit}B": 1000 ** (n + 1) for n, unit in enumerate("KMGT")}
+_UNITS |= {f"{unit}IB": 1024 ** (n + 1) for n, unit in enumerate("KMGT")}
 
 
 class _Version(NamedTuple):
@@ -51,6 +58,27 @@ def check_memory(estimate: float, what: str, limit: float | None = None) -> None
         f"{what} would need about {estimate / 1e9:,.1f} GB, but {left / 1e9:,.1f} GB {found}. "
         "Use fewer topics, a smaller vocabulary, float32, or fewer documents at a time."
     )
+
+
+def memory_bytes(name: str, value: Any) -> int:
+    """Return an amount of memory in bytes, from a number or a text such as "1GB" or "512 MiB".
+
+    >>> memory_bytes("memory", "1GB"), memory_bytes("memory", "1.5 MiB")
+    (1000000000, 1572864)
+    """
+    found = _AMOUNT.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is not None:
+        n_bytes = float(found[1]) * _UNITS[found[2].upper()]
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        n_bytes = float(value)
+    else:
+        n_bytes = math.nan
+    if not LEAST_MEMORY <= n_bytes < 2**60:  # NaN: refused
+        raise ValueError(
+            f"{name} must be an amount of memory of {LEAST_MEMORY // 10**6} MB or more, such as "
+            f"'1GB', '512MB' or a number of bytes; got {value!r}."
+        )
+    return int(n_bytes)
 
 
 def available_memory() -> float | None:

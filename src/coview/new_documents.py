@@ -17,6 +17,7 @@ from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
 from coview.em.emissions import Topics
+from coview.em.ensemble_view import without_ensemble_view
 from coview.em.loop import fold_in
 from coview.em.precision import check_weighted
 from coview.em.prepared import Guess, Prepared, check_guess, prepare
@@ -27,6 +28,7 @@ from coview.em.starts import Start, deterministic_kmeans
 from coview.params import check_dtype, check_factor, check_int, check_positive, check_real
 from coview.reading.recipes import encode_vectors, is_frame, raw_columns, read_raw
 from coview.runners.threads import ThreadRunner
+from coview.shards.sharded import ShardedViews
 from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.views.labels import mark_unknown
@@ -52,7 +54,7 @@ class FoldedIn:
         Documents without a single count that the model knows; their mixture is uniform.
     clipped : dict of int
         For the views that may have negative values, how many values were beyond the range of
-        training and were cut off.
+        training and were cut off; not counted in views on disk.
     """
 
     doc_topic: np.ndarray
@@ -112,7 +114,8 @@ class NewDocumentsMixin(TransformerMixin):
         X : Views, dict of matrices or of raw documents, or a matrix when the model has one view
             Any subset of the views the model was fitted on. ``{"en": ["a text", "another"]}`` is
             read by the recipe of the view, if it was made from raw data; so is a DataFrame with
-            such columns, and a list of texts if the model reads one column.
+            such columns, and a list of texts if the model reads one column. `ShardedViews` are
+            read block by block.
 
         Returns
         -------
@@ -167,22 +170,56 @@ class NewDocumentsMixin(TransformerMixin):
         -------
         FoldedIn
         """
-        views = self.as_views(X)
+        views = X if isinstance(X, ShardedViews) else self.as_views(X)
         checked = check_guess(guess, guess_strength, views.n_docs, self._n_features_out)
         doc_topic, by_view, empty = self._mixtures(views, checked)
-        clipped = count_clipped(views, self.scaling_)
+        clipped = {} if isinstance(views, ShardedViews) else count_clipped(views, self.scaling_)
         return FoldedIn(doc_topic, by_view, self._assign(doc_topic), empty, clipped)
 
     def _mixtures(
         self, X: Any, guess: Guess | None = None
     ) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
         """Return the mixture of each document, those of its views, and which are empty."""
+        if isinstance(X, ShardedViews):
+            return self._mixtures_from_disk(X, guess)
         data = self._new_data(X).with_guess(guess)
         problem, data = self._fold_in_data(data, self.components_)
         mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
         doc_topic = self._consensus(mixtures, problem.slots, data)
         by_view = {n: mixtures[slot] for n, slot in zip(data.names, problem.slots, strict=True)}
         return doc_topic, by_view, data.empty
+
+    def _mixtures_from_disk(
+        self, sharded: ShardedViews, guess: Guess | None
+    ) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+        """Return the same block by block: documents do not depend on each other."""
+        parts = []
+        for start, stop in sharded.blocks:
+            here = guess and (guess[0][start:stop], guess[1])
+            parts.append(self._mixtures(sharded.take(np.arange(start, stop)), here))
+        mixtures, by_view, empty = zip(*parts, strict=True)
+        every = {name: np.concatenate([part[name] for part in by_view]) for name in by_view[0]}
+        return np.concatenate(mixtures), every, np.concatenate(empty)
+
+    def _state(self, problem: Problem, data: Prepared) -> dict[str, Any]:
+        """Return the fitted attributes that `transform` needs."""
+        k = problem.n_topics
+        mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
+        components = [np.ascontiguousarray(e.by_term[:, :k].T) for e in problem.emissions]
+        by_view = {n: mixtures[slot] for n, slot in zip(data.names, problem.slots, strict=True)}
+        given = data.without_ensemble_view()
+        attributes = {
+            "components_": dict(zip(data.names, components, strict=True)),
+            "view_doc_topic_": by_view,
+            "doc_topic_": self._consensus(mixtures, problem.slots[: len(given.names)], given),
+            "_n_features_out": k,
+            **self._own_attributes(problem, data),
+        }
+        return without_ensemble_view(attributes)
+
+    def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
+        """Return the fitted attributes beyond the common ones."""
+        return {}
 
     def _consensus(
         self, mixtures: Sequence[np.ndarray], slots: Sequence[int], data: Prepared

@@ -112,7 +112,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             mode = _create(beside, target)
             yield beside
             beside.chmod(mode)  # some writers ignore the mode and make a file of their own
-            _flush(beside)
+            flush(beside)
             os.replace(beside, target)
         except BaseException:
             with suppress(OSError):
@@ -196,7 +196,8 @@ def _remove_stale(target: Path) -> None:
                 old.unlink()
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Bring the bytes of a file to the disk, so that they survive a power cut."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
 

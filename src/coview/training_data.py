@@ -36,6 +36,7 @@ from coview.params import (
     check_verbose,
 )
 from coview.progress import progress_bar
+from coview.shards.sharded import ShardedViews
 from coview.views.checks import check_training_views
 from coview.views.container import Views
 from coview.views.labels import check_topic_labels
@@ -88,9 +89,9 @@ class TrainingDataMixin:
         """Return how many topics of features each view has, in models that have them."""
         return ()
 
-    def _training_views(self, X: Any) -> Views:
-        """Return the input as views, after the checks that need no data of the model."""
-        views = X if isinstance(X, Views) else Views(X)
+    def _training_views(self, X: Any) -> Any:
+        """Return the input as views, or as views on disk, after checks that need no data."""
+        views = X if isinstance(X, Views | ShardedViews) else Views(X)
         check_training_views(type(self).__name__, self._one_view, self.n_components, views)
         return views
 

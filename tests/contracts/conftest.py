@@ -7,7 +7,7 @@ import pytest
 
 from coview import Views
 from coview.datasets import make_views
-from coview.em import prepared as blocks
+from coview.views import blocks
 from tests.contracts.models import MODELS
 
 

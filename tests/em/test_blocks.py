@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coview.em.prepared import MAX_DOCS, cut, make_blocks
+from coview.em.prepared import cut, make_blocks
+from coview.views.blocks import MAX_DOCS
 
 
 def test_the_ranges_cover_all_documents_once(rng):

@@ -15,12 +15,13 @@ from coview import __version__
 from coview.cli.annotate import annotate
 from coview.cli.apply import evaluate, predict, transform
 from coview.cli.compare import compare
+from coview.cli.convert import convert
 from coview.cli.curate import curate
 from coview.cli.data import data_app
 from coview.cli.demo import demo
 from coview.cli.explore import explore
 from coview.cli.fit import fit
-from coview.cli.inspect import convert, info, topics
+from coview.cli.inspect import info, topics
 from coview.cli.options import ARGUMENTS, UsageError
 from coview.cli.output import note
 from coview.cli.plot import plot

@@ -33,10 +33,10 @@ from coview.cli.model import (
 from coview.cli.options import UsageError, refuse_options
 from coview.cli.output import cell, check_output, note, print_json
 from coview.cli.seeds import read_seeds
+from coview.cli.sharded import views_to_fit
 from coview.cli.topics import choose_topics, parse_number_or_range
 from coview.models import MODEL_NAMES, topic_model
 from coview.params import check_real
-from coview.views.repr import describe as describe_views
 from coview.wording import plural
 
 if TYPE_CHECKING:
@@ -184,6 +184,8 @@ def fit(
             rich_help_panel=_RUN,
         ),
     ] = None,
+    memory: options.Memory = "1GB",
+    dask: options.Dask = None,
     resume: options.Resume = False,
     fresh: options.Fresh = False,
     quiet: options.Quiet = False,
@@ -196,6 +198,9 @@ def fit(
 
     Texts become word counts, images counts of visual words; an empty cell is a missing view. The
     model file holds all that was learned, vocabularies included, so it can read new raw documents.
+
+    A sharded folder (coview convert --shards) stays on disk: the fit takes about --memory, however
+    large the data are. With --dask a cluster works on it, to the same bits.
 
     Ctrl-C saves the state next to the output; --resume continues from it and ends in the same bits
     as an uninterrupted fit.
@@ -217,6 +222,8 @@ def fit(
       coview fit news.csv --text en --text de --seed-words sport:en=goal,coach -o news.coview
 
       coview fit --view words=w.mtx --view links=l.npz --topics 10 -o pages.coview
+
+      coview fit news.shards --memory 1GB --topics 50 -o news.coview
     """
     given = {
         "n_feature_topics": feature_topics,
@@ -235,28 +242,29 @@ def fit(
     state = _checkpoint(path, every, resume, fresh, quiet)
     if classify:
         refuse_options(context, ["topics"], "With --classify the topics are the classes")
-    views = source.views()
-    views = views.concat() if concat else views
-    targets = _targets(views) if classify else None
+    known, views = views_to_fit(source, memory, concat or classify, dask)
+    if concat:
+        known = views = known.concat()
+    targets = _targets(known) if classify else None
     params = {k: v for k, v in given.items() if v is not None}
     # null is a value there: --set scaling=null
     params |= parse_parameters(parameter or [])
     if not quiet:
-        note(describe_views(views))
+        note(repr(views))
     if fresh:
         state.delete()
     selection = None
     if isinstance(wanted, list):
-        selection = choose_topics(views, wanted, seed, jobs, quiet)
+        selection = choose_topics(known, wanted, seed, jobs, quiet)
         wanted = selection.suggestion
-    choice = choose_model(views, wanted, targets, params) if model is None else None
-    made = choice.model if choice else make_model(str(model), wanted, params, views)
+    choice = choose_model(known, wanted, targets, params) if model is None else None
+    made = choice.model if choice else make_model(str(model), wanted, params, known)
     set_graphs(made, graph or [], views)
     made.set_params(verbose=int(not quiet and sys.stderr.isatty()))
     if not quiet:
         show_choice(choice)
     reasons = partial(explain, context, choice) if choice else None
-    fitted = _fit_and_save(made, views, targets, output, state, reasons)
+    fitted = _fit_and_save(made, views, targets, output, state, reasons, dask)
     if not quiet:
         show_findings(choice, fitted)
     _report(fitted, output, quiet, json, selection)
@@ -302,11 +310,12 @@ def _checkpoint(
 
 def _fit_and_save(
     model: Any,
-    views: Views,
+    views: Any,
     targets: np.ndarray | None,
     output: Path,
     checkpoint: Checkpoint,
     reasons: Callable[[Any], Why] | None,
+    runner: str | None,
 ) -> Any:
     from coview.classifier import TopicClassifier
 
@@ -315,7 +324,7 @@ def _fit_and_save(
             if targets is not None:
                 fitted = TopicClassifier(model).fit(views, targets, checkpoint=checkpoint)
             else:
-                fitted = model.fit(views, checkpoint=checkpoint)
+                fitted = model.fit(views, checkpoint=checkpoint, runner=runner)
         except KeyboardInterrupt:
             _explain_resume(checkpoint)
             raise

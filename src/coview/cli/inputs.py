@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, fields
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -66,6 +66,15 @@ class DataSource:
         return self.data is not None and not self.data.is_dir() and not self.is_h5mu
 
     @property
+    def is_sharded(self) -> bool:
+        """Whether the data are a sharded folder."""
+        if self.view or self.data is None or not self.data.is_dir():
+            return False
+        from coview.shards.format import is_sharded_folder
+
+        return is_sharded_folder(self.data)
+
+    @property
     def files(self) -> list[Path | None]:
         """All files and folders that are read."""
         matrices = [Path(file) for file in parse_pairs(self.view, "--view").values()]
@@ -115,14 +124,15 @@ class DataSource:
 
         if self.view:
             return self._from_matrices()
-        path = self._path()
+        path = self.path()
         if path.is_dir():
             return self._from_folder(path)
         if self.is_h5mu:
             return Views.from_mudata(path, layers=self.layers, label=self.label)
         return self._from_table(path)
 
-    def _path(self) -> Path:
+    def path(self) -> Path:
+        """Return the path of the data, if there is something."""
         if self.data is None:
             raise UsageError(
                 "Give the data: a table, a folder or an .h5mu file; or --view NAME=FILE."
@@ -144,33 +154,39 @@ class DataSource:
 
         if is_views_folder(path):
             return Views.load(path)
+        if self.is_sharded:
+            from coview.shards.sharded import open_shards
+
+            return open_shards(path).to_views()
         with _reading_bar("Reading images", show=not self.quiet) as progress:
             return Views.from_images(path, progress=progress, caption_options=self._text_options())
 
     def _from_table(self, path: Path) -> Views:
         from coview.views.container import Views
 
+        given = self.table_options(path, ["text", "tokens", "image"])
+        with self.table_bar(path) as progress:
+            return Views.from_table(path, embedding=self.vector_columns, on_bytes=progress, **given)
+
+    def table_options(self, path: Path, kinds: list[str]) -> dict[str, Any]:
+        """Return the arguments of a table's readers, with columns of these kinds that it has."""
         if not (self.text or self.tokens or self.image or self.vector_columns):
             self._raise_no_columns(path)
-        text = parse_pairs(self.text, "--text")
-        tokens = parse_pairs(self.tokens, "--tokens")
-        image = parse_pairs(self.image, "--image")
-        self._check_columns(path, [*text.values(), *tokens.values(), *image.values()])
+        columns = {kind: parse_pairs(getattr(self, kind), f"--{kind}") for kind in kinds}
+        self._check_columns(path, [name for found in columns.values() for name in found.values()])
+        return {
+            **columns,
+            "id": self.id,
+            "label": self.label,
+            "encoding": self.encoding,
+            "delimiter": self.delimiter,
+            **self._text_options(),
+        }
+
+    def table_bar(self, path: Path) -> AbstractContextManager[Callable[[int, int], None]]:
+        """Return the progress bar of reading a table, shown if it is large."""
         show = not self.quiet and path.stat().st_size > PROGRESS_BYTES
-        with _reading_bar(f"Reading {path.name}", show=show) as progress:
-            return Views.from_table(
-                path,
-                text=text,
-                tokens=tokens,
-                image=image,
-                embedding=self.vector_columns,
-                id=self.id,
-                label=self.label,
-                encoding=self.encoding,
-                delimiter=self.delimiter,
-                on_bytes=progress,
-                **self._text_options(),
-            )
+        return _reading_bar(f"Reading {path.name}", show=show)
 
     def _check_columns(self, path: Path, columns: list[str]) -> None:
         """Refuse unknown columns before scikit-learn, which reads texts, is imported."""
@@ -250,12 +266,10 @@ class DataSource:
 
     def _read_new(self, model: Any) -> Iterator[Views]:
         """Yield the documents as views of a fitted model, without those of files of vectors."""
-        from coview.views.folder import is_views_folder
-
         if self.is_table and not self.view:
-            yield from self._read_table_for(model, self._path())
-        elif not self.view and self._path().is_dir() and not is_views_folder(self._path()):
-            yield read_images_for(model, self._path())
+            yield from self._read_table_for(model, self.path())
+        elif self._is_image_folder():
+            yield read_images_for(model, self.path())
         else:
             views = self._read()
             names = [n for n in model.view_names_ if n in views.names]
@@ -265,6 +279,13 @@ class DataSource:
                     f"{', '.join(views.names)}. Give at least one of the model's views."
                 )
             yield views.select(*names)
+
+    def _is_image_folder(self) -> bool:
+        from coview.views.folder import is_views_folder
+
+        if self.view or not self.path().is_dir():
+            return False
+        return not is_views_folder(self.path()) and not self.is_sharded
 
     def _read_table_for(self, model: Any, path: Path) -> Iterator[Views]:
         """Read a table with the model's recipes, `CHUNK_ROWS` rows at a time."""

@@ -1,4 +1,4 @@
-"""Commands that show or convert models and data: `coview topics`, `info` and `convert`."""
+"""Commands that show models and data: `coview topics` and `coview info`."""
 
 from __future__ import annotations
 
@@ -8,20 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from coview.cli import options
-from coview.cli.inputs import ALL_DATA_OPTIONS, DataSource, data_options
-from coview.cli.options import UsageError
 from coview.cli.output import (
     cell,
     check_table_output,
     console,
-    note,
     print_json,
     show_or_write,
     table,
 )
 from coview.models import topic_model
-from coview.outputs import check_output_folder
-from coview.views.repr import describe as describe_views
 
 _TOPIC_FIELDS = ("topic", "name", "documents", "stability")
 
@@ -77,15 +72,29 @@ def _joined(terms: list[str]) -> str:
 
 def info(
     file: Annotated[
-        Path, typer.Argument(help="A model, checkpoint, search index or views folder.")
+        Path,
+        typer.Argument(help="A model, checkpoint, search index, views folder or sharded folder."),
     ],
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Read all of a sharded folder and compare it with its checksums; anything else is "
+            "read whole in any case.",
+        ),
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Show what a file contains; nothing in it is executed.
 
     Example: coview info news.coview
     """
-    found = _folder_info(file) if file.is_dir() else _file_info(_checkpoint_file(file))
+    if file.is_dir():
+        from coview.shards.format import is_sharded_folder
+
+        found = _shards_info(file, check) if is_sharded_folder(file) else _folder_info(file)
+    else:
+        found = _file_info(_checkpoint_file(file))
     if json:
         print_json(found)
         return
@@ -119,6 +128,35 @@ def _folder_info(folder: Path) -> dict[str, Any]:
         },
         "labels": views.labels is not None,
         "ids": views.ids is not None,
+    }
+
+
+def _shards_info(folder: Path, check: bool) -> dict[str, Any]:
+    from coview.shards.format import KIND
+    from coview.shards.sharded import open_shards
+
+    sharded = open_shards(folder)
+    if check:
+        sharded.check()
+    else:
+        sharded.files.check_sizes()
+    manifest = sharded.manifest
+    return {
+        "kind": KIND,
+        "format_version": manifest.version,
+        "library_version": manifest.library_version,
+        "bytes": sum(entry["bytes"] for entry in manifest.files.values()),
+        "documents": sharded.n_docs,
+        "views": {
+            view.name: f"{view.n_terms:,} terms, {view.nonzeros:,} non-zeros, "
+            f"{view.present:,} documents"
+            for view in manifest.views
+        },
+        "shards": len(sharded.shards),
+        "blocks": len(sharded.blocks),
+        "labels": manifest.labels is not None,
+        "ids": manifest.ids,
+        "checked": "sizes and checksums of all files" if check else "sizes (all: --check)",
     }
 
 
@@ -207,30 +245,3 @@ def _stability(model: Any) -> dict[str, str]:
         return {}
     middle = known[len(known) // 2]
     return {"stability": f"{known[0]:.2f} to {known[-1]:.2f}, median {middle:.2f}"}
-
-
-@data_options(*ALL_DATA_OPTIONS)
-def convert(
-    source: DataSource,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder to write the views to.")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace an existing views folder.")] = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Convert raw data to a views folder: plain files that any tool can read.
-
-    The folder also holds vocabularies and visual words, so a model fitted to it can read new raw
-    documents.
-
-    Example: coview convert news.csv --text en --text de --id id -o news_views
-    """
-    if output is None:
-        raise UsageError("Give the folder to write to: -o FOLDER.")
-    if output.is_dir() and any(output.iterdir()) and not overwrite:
-        raise UsageError(f"{output} is not empty: give another folder, or --overwrite.")
-    check_output_folder(output)
-    views = source.views()
-    views.save(output, overwrite=overwrite)
-    if not quiet:
-        note(f"{describe_views(views)}\nSaved in {output}.")

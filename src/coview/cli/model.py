@@ -116,7 +116,7 @@ def _graph_files(pairs: list[str]) -> dict[str, Path]:
     return {Path(n).stem if n == path else n: Path(path) for n, path in found.items()}
 
 
-def set_graphs(model: Any, given: list[str], views: Views) -> None:
+def set_graphs(model: Any, given: list[str], views: Any) -> None:
     """Give the graphs of the files to a model."""
     files = _graph_files(given)
     if not files:

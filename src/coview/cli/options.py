@@ -16,8 +16,8 @@ RUN_PANEL = "Run"
 Data = Annotated[
     Path | None,
     typer.Argument(
-        help="A table (.csv, .tsv, .jsonl, .parquet; also .gz), a views folder, a folder of images "
-        "with captions (x.jpg, x.txt), or an .h5mu file. Omit it with --view.",
+        help="A table (.csv, .tsv, .jsonl, .parquet; also .gz), a views or sharded folder, a "
+        "folder of images with captions (x.jpg, x.txt), or an .h5mu file. Omit it with --view.",
         show_default=False,
     ),
 ]
@@ -189,6 +189,26 @@ Fresh = Annotated[
         rich_help_panel=RUN_PANEL,
     ),
 ]
+Memory = Annotated[
+    str,
+    typer.Option(
+        "--memory",
+        metavar="AMOUNT",
+        help="How much memory may be taken, about, for data in or for a sharded folder: 1GB, "
+        "512MB, ...",
+        rich_help_panel=RUN_PANEL,
+    ),
+]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Address of the scheduler of a Dask cluster, tcp://HOST:PORT, whose workers see the "
+        "sharded folder and do the work.",
+        rich_help_panel=RUN_PANEL,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress bars and notes.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
 Output = Annotated[
@@ -216,6 +236,7 @@ ARGUMENTS = {
     **{name: f"--{name}" for name in ("text", "tokens", "image", "embedding")},
     **{name: f"--{name}" for name in ("id", "label", "ids", "labels")},
     **{name: f"--{name}" for name in ("encoding", "delimiter", "overwrite", "space", "metric")},
+    "memory": "--memory",
     "languages": "--language",
     "layers": "--layer",
     "stop_words": "--keep-stop-words",

@@ -6,12 +6,15 @@ seed. Data, graphs and scaling are recomputed from the same input. A fit that is
 often, ends with the bits of an uninterrupted one.
 
 Two files, `<path>.0` and `<path>.1`, are written alternately, each sealed and atomic
-(`coview.store`): if one is lost while it is written, the other is whole.
+(`coview.store`): if one is lost while it is written, the other is whole. Mixtures of a fit from
+disk are in files already: they are linked into the folder `<path>.mixtures`, and stay there as long
+as one of the two states names them.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -23,11 +26,12 @@ from typing import Any
 import numpy as np
 
 from coview.em.loop import EMRun
+from coview.em.mixture_files import FiledMixtures, MixtureStore
 from coview.em.problem import Problem
 from coview.em.state_checks import check_state, check_state_header
 from coview.em.step import Values
 from coview.loaded import understood
-from coview.outputs import check_output
+from coview.outputs import check_output, explained
 from coview.params import check_int, check_real, seed_of
 from coview.store import DamagedFile, read_header, read_sealed, write_sealed
 from coview.views.checks import DataWarning
@@ -84,10 +88,17 @@ class Checkpoint:
         path = Path(self.path)
         return path.with_name(f"{path.name}.0"), path.with_name(f"{path.name}.1")
 
+    @property
+    def mixtures(self) -> Path:
+        """The folder of the mixtures that are in files; it may exist or not."""
+        path = Path(self.path)
+        return path.with_name(f"{path.name}.mixtures")
+
     def delete(self) -> None:
-        """Remove both files."""
+        """Remove both files, and the mixtures that belong to them."""
         for file in self.files:
             file.unlink(missing_ok=True)
+        shutil.rmtree(self.mixtures, ignore_errors=True)
 
     def seed(self) -> int | None:
         """Return the seed of the fit to be resumed, or None if there is none."""
@@ -118,6 +129,12 @@ class CheckpointWriter:
         self._generation = 0
         self._last = time.monotonic()
         self.state = FitState()
+        self.store: MixtureStore | None = None  # of a fit whose mixtures are in files
+
+    @property
+    def path(self) -> str | os.PathLike[str] | None:
+        """Where the state is saved; None: nowhere."""
+        return None if self._checkpoint is None else self._checkpoint.path
 
     def open(self, blank: Callable[[], Problem], n_runs: int, max_iter: int) -> FitState:
         """Return the state to continue from.
@@ -148,7 +165,7 @@ class CheckpointWriter:
             self._check_same(header)
             try:
                 with understood(file, KIND):
-                    state = _unpack(*read_sealed(file, KIND), blank)
+                    state = _unpack(*read_sealed(file, KIND), self._blanks(blank))
                     self.state = check_state(state, blank, n_runs, max_iter)
             except DamagedFile as error:
                 faults.append(error)
@@ -159,6 +176,22 @@ class CheckpointWriter:
             raise _nothing_readable(faults)
         if faults:
             warnings.warn(f"{faults[0]} The state before it is used.", DataWarning, stacklevel=2)
+
+    def _blanks(self, blank: Problem) -> Callable[[Mapping[str, Any]], Problem]:
+        """Return a function that puts the mixtures in files that a run names into a problem."""
+        checkpoint, store = self._checkpoint, self.store
+        assert checkpoint is not None
+
+        def filled(run: Mapping[str, Any]) -> Problem:
+            named = run.get("mixtures")
+            if named is None:
+                return blank
+            if store is None:
+                raise DamagedFile("The state is of a fit from disk; give the same sharded views.")
+            folder = checkpoint.mixtures / named["folder"]
+            return replace(blank, thetas=store.adopt(folder, blank.thetas, named["sha256"]))
+
+        return filled
 
     def _check_same(self, header: Mapping[str, Any]) -> None:
         if not header["fingerprint"].startswith(FINGERPRINT):
@@ -186,11 +219,40 @@ class CheckpointWriter:
             return
         self.state.current = run
         header, tensors = _pack(self.state)
+        named = self._keep_mixtures(header)
         header |= {"fingerprint": self._fingerprint, "seed": self.seed}
         header |= {"generation": self._generation, "model": self._model}
         write_sealed(self._checkpoint.files[self._generation % 2], KIND, header, tensors)
         self._generation += 1
         self._last = time.monotonic()
+        if named:
+            self._forget_mixtures()
+
+    def _keep_mixtures(self, header: dict[str, Any]) -> bool:
+        """Link mixtures in files to where they stay; name them in the header of the state."""
+        assert self._checkpoint is not None
+        runs = {"best": self.state.best, "current": self.state.current}
+        for prefix, run in runs.items():
+            first = None if run is None else run.problem.thetas[0]
+            if isinstance(first, FiledMixtures):
+                name = f"{self._generation:08d}-{prefix}"
+                folder = self._checkpoint.mixtures / name
+                with explained(self._checkpoint.mixtures):
+                    shutil.rmtree(folder, ignore_errors=True)  # of a fit that was killed here
+                    first.generation.link_to(folder)
+                    digests = first.generation.digests
+                header[prefix]["mixtures"] = {"folder": name, "sha256": digests}
+        return any(run and "mixtures" in run for run in (header["best"], header["current"]))
+
+    def _forget_mixtures(self) -> None:
+        """Remove mixtures that neither of the two states names."""
+        assert self._checkpoint is not None
+        headers = [header for _, header in _headers(self._checkpoint)[0]]
+        runs = [h[prefix] for h in headers for prefix in ("best", "current")]
+        named = {run["mixtures"]["folder"] for run in runs if run and "mixtures" in run}
+        for folder in self._checkpoint.mixtures.iterdir():
+            if folder.name not in named:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def checkpoint_writer(
@@ -286,7 +348,8 @@ def _pack_run(run: EMRun | None, prefix: str, tensors: Tensors) -> dict[str, Any
         return None
     problem = run.problem
     for i, theta in enumerate(problem.thetas):
-        tensors[f"{prefix}.theta{i}"] = theta
+        if isinstance(theta, np.ndarray):
+            tensors[f"{prefix}.theta{i}"] = theta
     for v, emission in enumerate(problem.emissions):
         for f in _array_fields(emission):
             tensors[f"{prefix}.emission{v}.{f}"] = getattr(emission, f)
@@ -298,7 +361,11 @@ def _pack_run(run: EMRun | None, prefix: str, tensors: Tensors) -> dict[str, Any
     }
 
 
-def _unpack(header: Mapping[str, Any], tensors: Tensors, blank: Problem) -> FitState:
+def _unpack(
+    header: Mapping[str, Any],
+    tensors: Tensors,
+    blank: Callable[[Mapping[str, Any]], Problem],
+) -> FitState:
     n_runs = len(header["objectives"])
     return FitState(
         [float.fromhex(o) for o in header["objectives"]],
@@ -309,11 +376,17 @@ def _unpack(header: Mapping[str, Any], tensors: Tensors, blank: Problem) -> FitS
 
 
 def _unpack_run(
-    header: Mapping[str, Any] | None, prefix: str, tensors: Tensors, blank: Problem
+    header: Mapping[str, Any] | None,
+    prefix: str,
+    tensors: Tensors,
+    blanks: Callable[[Mapping[str, Any]], Problem],
 ) -> EMRun | None:
     if header is None:
         return None
-    thetas = tuple(tensors[f"{prefix}.theta{i}"] for i in range(len(blank.thetas)))
+    blank = blanks(header)
+    thetas = blank.thetas
+    if "mixtures" not in header:
+        thetas = tuple(tensors[f"{prefix}.theta{i}"] for i in range(len(thetas)))
     emissions = tuple(
         replace(e, **{f: tensors[f"{prefix}.emission{v}.{f}"] for f in _array_fields(e)})  # type: ignore[type-var]
         for v, e in enumerate(blank.emissions)

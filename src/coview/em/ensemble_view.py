@@ -178,8 +178,19 @@ def without_ensemble_view(attributes: Mapping[str, Any]) -> dict[str, Any]:
 def fit_stability(
     labels: np.ndarray, n_topics: int, data: Prepared, other_runs: Sequence[np.ndarray]
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return the stability of the topics of a fit and the confidence of its documents."""
-    return stability(labels, n_topics, data.ensemble, other_runs)
+    """Return the stability of the topics of a fit and the confidence of its documents.
+
+    Where the ensemble is of a sample, both are by the documents in it; the others have NaN.
+    """
+    if data.sampled is None or data.ensemble is None:
+        return stability(labels, n_topics, data.ensemble, other_runs)
+    others = [run[data.sampled] for run in other_runs]
+    stable, sure = stability(labels[data.sampled], n_topics, data.ensemble, others)
+    if sure is None:
+        return stable, None
+    confidence = np.full(len(labels), np.nan, sure.dtype)
+    confidence[data.sampled] = sure
+    return stable, confidence
 
 
 def warn_of_chance(topic_stability: np.ndarray | None, data: Prepared) -> None:

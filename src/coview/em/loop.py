@@ -9,7 +9,7 @@ import numpy as np
 from coview.em.penalties.base import Penalty
 from coview.em.prepared import Block
 from coview.em.problem import Problem
-from coview.em.step import Update, Values, em_step, sweep_view
+from coview.em.step import Step, Update, Values, em_step, sweep_view
 from coview.em.trace import Trace
 
 OnIteration = Callable[[Problem, Sequence[Values]], bool | None]
@@ -76,7 +76,7 @@ class Interrupted(KeyboardInterrupt):
 
 def run_em(
     problem: Problem,
-    map_in_order: Callable,
+    runner: Callable,
     schedule: Sequence[Update] = ("both",),
     max_iter: int = 200,
     tol: float = 1e-5,
@@ -89,6 +89,9 @@ def run_em(
     the alternating scheme. A sweep yields the objective *before* its step; so the state that
     is returned is the last one whose objective is known, which takes one more sweep at max_iter.
 
+    `runner` takes the steps: by its own `step(problem, update)`, or else it is the `map_in_order`
+    of `em_step`.
+
     `on_iteration(problem, values)` is called after each iteration with the new state and the
     objectives of all states before it; a true answer ends the run. Given these two as `problem`
     and `history`, a later call continues the run to the same bits.
@@ -99,14 +102,14 @@ def run_em(
     try:
         while True:
             last = stop or len(values) == max_iter
-            step = em_step(problem, map_in_order, "nothing" if last else schedule[0])
+            step = _step(runner, problem, "nothing" if last else schedule[0])
             values.append(step.values)
             _warn_of_a_fall(values, problem)
             if last or has_converged(values, tol):
                 return EMRun(problem, tuple(values))
             problem = step.problem  # two generations of arrays at a time, never three
             for update in schedule[1:]:
-                problem = em_step(problem, map_in_order, update).problem
+                problem = _step(runner, problem, update).problem
             complete = problem, len(values)
             if on_iteration is not None:
                 stop = bool(on_iteration(problem, values))
@@ -115,6 +118,11 @@ def run_em(
         if not n_iter:
             raise
         raise Interrupted(EMRun(problem, tuple(values[:n_iter]), finished=False)) from interrupt
+
+
+def _step(runner: Callable, problem: Problem, update: Update) -> Step:
+    own = getattr(runner, "step", None)
+    return em_step(problem, runner, update) if own is None else own(problem, update)
 
 
 def _warn_of_a_fall(values: list[Values], problem: Problem) -> None:

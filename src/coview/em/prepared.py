@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from coview.em.matrix_facts import MatrixFacts, column_sums
 from coview.em.penalties.base import Penalty
 from coview.em.precision import check_weighted, narrowed
 from coview.em.prior import Prior
@@ -28,6 +29,7 @@ from coview.ensemble.memory import consensus_bytes, kept_bytes, making_bytes
 from coview.ensemble.reliability import ViewReliability
 from coview.memory import check_memory
 from coview.params import check_choice, check_factor, check_real, shown
+from coview.views.blocks import cut_rows, group_blocks, row_ends
 from coview.views.checks import DataWarning, check_mixtures, frozen
 from coview.views.container import Views
 from coview.views.density import is_sparse_counts
@@ -43,16 +45,18 @@ class Prepared:
     """The data of a fit, ready for the kernels."""
 
     names: tuple[str, ...]
-    matrices: tuple[sp.csr_array, ...]  # scaled, in the precision of the model
+    matrices: tuple[Any, ...]  # scaled, in the precision of the model; `MatrixFacts` if on disk
     present: np.ndarray  # (documents, views)
     weights: tuple[float, ...]
     labels: np.ndarray | None = None  # (documents,) the topics of pinned documents, -1 elsewhere
+    ranges: tuple[tuple[int, int], ...] = ()  # where to cut, by the views as they were given
     blocks: tuple[Block, ...] = ()
     penalty: Penalty = field(default_factory=Penalty)  # made once a fit, where it couples documents
     prior: Prior = field(default_factory=Prior)
     seeds: Seeds | None = None  # pseudo-counts of the topics' words, by view
     ensemble: Ensemble | None = None  # clusterings of the documents, where they are needed
     strength: Any = None  # of the model's penalty, on the scale of its parameter
+    sampled: np.ndarray | None = None  # documents that the ensemble is of; None: all
 
     @property
     def n_docs(self) -> int:
@@ -63,6 +67,11 @@ class Prepared:
     def dtype(self) -> np.dtype:
         """The precision of the model's parameters."""
         return self.matrices[0].dtype
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether the documents are not in memory."""
+        return isinstance(self.matrices[0], MatrixFacts)
 
     @property
     def pinned(self) -> np.ndarray | None:
@@ -85,8 +94,7 @@ class Prepared:
     @property
     def term_counts(self) -> dict[str, np.ndarray]:
         """How often each term occurs, by view."""
-        counts = (np.asarray(m.sum(axis=0, dtype=np.float64)).ravel() for m in self.matrices)
-        return dict(zip(self.names, counts, strict=True))
+        return dict(zip(self.names, map(column_sums, self.matrices), strict=True))
 
     def with_prior(self, doc_topic: float, topic_word: float) -> Prepared:
         """Return the data with Dirichlet priors, of topics over the terms that occur."""
@@ -140,8 +148,12 @@ class Prepared:
         return replace(self, prior=replace(self.prior, guess=mixtures, strength=strength))
 
     def cut(self, columns: bool) -> Prepared:
-        """Return the data cut into blocks; by columns as well, if emissions are to be updated."""
-        return replace(self, blocks=tuple(make_blocks(self.matrices, columns=columns)))
+        """Return the data cut into blocks; by columns as well, if emissions are to be updated.
+
+        Neither scaling nor the ensemble's view moves the cuts, so that files are cut alike.
+        """
+        ranges = self.ranges or cut(self.matrices)
+        return replace(self, blocks=tuple(make_blocks(self.matrices, ranges, columns)))
 
 
 def prepare(views: Views, scaling: Mapping[str, Any], dtype: Any) -> Prepared:
@@ -157,7 +169,9 @@ def prepare(views: Views, scaling: Mapping[str, Any], dtype: Any) -> Prepared:
         matrix = scaled(name, matrix, has, scaling)
         unit = 1.0 if name in scaling else None
         matrices.append(narrowed(name, matrix, np.dtype(dtype), unit))
-    return Prepared(views.names, tuple(matrices), views.present, (1.0,) * views.n_views)
+    ranges = tuple(cut(tuple(views.matrices.values())))
+    weights = (1.0,) * views.n_views
+    return Prepared(views.names, tuple(matrices), views.present, weights, ranges=ranges)
 
 
 def check_training_data(data: Prepared) -> None:
@@ -320,11 +334,6 @@ def check_fit_memory(
 
 # -- blocks ----------------------------------------------------------------------------------------
 
-# Small enough that a hundred thousand non-zeros already make several blocks, large enough that the
-# work around a block costs a few percent of a sweep.
-MIN_NONZEROS, MAX_NONZEROS, USUAL_BLOCKS = 1 << 14, 1 << 20, 8
-MAX_DOCS = 1 << 16  # documents within a block are numbered by 16-bit integers
-
 
 @dataclass(frozen=True)
 class Rows:
@@ -354,6 +363,7 @@ class Block:
     stop: int
     rows: tuple[Rows, ...]
     columns: tuple[Columns, ...] | None  # None when the emissions stay as they are (folding in)
+    ends_shard: bool = True  # whether it is the last of its shard, whose sum is complete then
 
     @property
     def docs(self) -> slice:
@@ -368,16 +378,7 @@ def cut(matrices: Sequence[sp.csr_array], nonzeros: int | None = None) -> list[t
     >>> cut([sp.csr_array(np.ones((6, 10)))], nonzeros=25)
     [(0, 3), (3, 6)]
     """
-    ends = sum(m.indptr[1:].astype(np.int64) for m in matrices)
-    if nonzeros is None:
-        nonzeros = int(np.clip(ends[-1] // USUAL_BLOCKS, MIN_NONZEROS, MAX_NONZEROS))
-    ranges, start, before = [], 0, 0
-    while start < len(ends):
-        stop = int(np.searchsorted(ends, before + nonzeros)) + 1
-        stop = min(stop, start + MAX_DOCS, len(ends))
-        ranges.append((start, stop))
-        start, before = stop, int(ends[stop - 1])
-    return ranges
+    return cut_rows(row_ends(matrices), nonzeros)
 
 
 def make_blocks(
@@ -386,8 +387,10 @@ def make_blocks(
     columns: bool = True,
 ) -> list[Block]:
     """Cut the views into blocks; with `columns` also in column order, for dL/dp(w|z)."""
-    ranges = cut(matrices) if ranges is None else ranges
-    return [_block(matrices, start, stop, columns) for start, stop in ranges]
+    ranges = cut(matrices) if ranges is None else list(ranges)
+    lasts = {stop - 1 for _, stop in group_blocks(len(ranges))}
+    blocks = (block_of(matrices, start, stop, columns) for start, stop in ranges)
+    return [replace(block, ends_shard=i in lasts) for i, block in enumerate(blocks)]
 
 
 def _narrow(matrix: sp.csr_array) -> sp.csr_array:
@@ -398,7 +401,8 @@ def _narrow(matrix: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((matrix.data, indices, indptr), shape=matrix.shape)
 
 
-def _block(matrices: Sequence[sp.csr_array], start: int, stop: int, columns: bool) -> Block:
+def block_of(matrices: Sequence[sp.csr_array], start: int, stop: int, columns: bool) -> Block:
+    """Return the block of the documents start to stop, with `columns` also in column order."""
     rows = tuple(_rows(m, start, stop) for m in matrices)
     if not columns:
         return Block(start, stop, rows, None)
@@ -416,13 +420,13 @@ def _rows(matrix: sp.csr_array, start: int, stop: int) -> Rows:
 
 
 def _columns(rows: Rows, n_terms: int) -> Columns:
-    """Sort a block's entries by column; the place of each in row order stands for its value."""
-    nnz, signed = len(rows.data), f"i{rows.indices.itemsize}"
-    numbers = np.arange(nnz, dtype=np.uint32)
-    csr = (numbers, rows.indices.view(signed), rows.indptr.astype(signed))
-    by_column = sp.csr_array(csr, shape=(len(rows.indptr) - 1, n_terms)).tocsc()
-    terms = np.flatnonzero(np.diff(by_column.indptr)).astype(np.uint32)
-    colptr = np.append(by_column.indptr[terms], nnz).astype(np.uint64)
-    place = np.empty(nnz, np.uint32)
-    place[by_column.data] = numbers
-    return Columns(terms, colptr, by_column.indices.astype(np.uint16), place)
+    """Sort a block's entries by column; within a column documents stay in their order."""
+    from coview.kernels.columns import order_by_column
+
+    nnz = len(rows.data)
+    place, docs = np.empty(nnz, np.uint32), np.empty(nnz, np.uint16)
+    ends = np.zeros(n_terms + 1, np.uint32)
+    order_by_column(rows.indptr, rows.indices, ends, place, docs)
+    # `ends` has where each column ends; an empty one ends where the column before does
+    terms = np.flatnonzero(np.diff(ends[:-1], prepend=np.uint32(0))).astype(np.uint32)
+    return Columns(terms, np.append(0, ends[terms]).astype(np.uint64), docs, place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from coview.params import plain_numbers
 from coview.progress import progress_bar
 from coview.runners.native import one_native_thread
 from coview.runners.threads import ThreadRunner
+from coview.shards.sharded import ShardedViews
 from coview.views.container import Views
 
 TRIAL_ITERATIONS = 20  # of each start, before the best one is continued
@@ -45,7 +46,9 @@ class FitPlan:
         The steps of one iteration; see `run_em`.
     max_iter, tol : int, float
         When a run ends.
-    n_jobs, verbose : int or None, int
+    runner : callable
+        `runner()` is a context manager that gives what takes the steps; see `run_em`.
+    verbose : int
         As in the model's parameters.
     on_iteration : callable, optional
         Called after each iteration, but not of the trials of starts; see `run_em`.
@@ -61,7 +64,7 @@ class FitPlan:
     schedule: tuple[Update, ...]
     max_iter: int
     tol: float
-    n_jobs: int | None = None
+    runner: Callable[[], AbstractContextManager[Any]] = ThreadRunner
     verbose: int = 0
     on_iteration: OnIteration | None = None
     labels: Callable[[Problem], np.ndarray] | None = None
@@ -96,7 +99,7 @@ def best_of_restarts(
     total = len(seeds) * plan.max_iter
     # one BLAS thread: the number of threads must not change a bit of the result
     with (
-        ThreadRunner(plan.n_jobs) as runner,
+        plan.runner() as runner,
         one_native_thread("blas"),
         progress_bar(plan.title, total, show=bool(plan.verbose)) as advance,
     ):
@@ -121,7 +124,7 @@ class _Restarts:
     def __init__(
         self,
         plan: FitPlan,
-        runner: ThreadRunner,
+        runner: Callable,
         advance: Callable[[int, str], None],
         writer: CheckpointWriter,
     ):
@@ -239,7 +242,7 @@ def one_fit_at_a_time(model: Any) -> Iterator[None]:
         del model._fitting
 
 
-def fit_fingerprint(model: Any, views: Views, labels: Any, guess: Any = None) -> str:
+def fit_fingerprint(model: Any, views: Views | ShardedViews, labels: Any, guess: Any = None) -> str:
     """Return a text that is equal for fits of the same data with the same parameters alone."""
     params = model.get_params(deep=False)
     chosen = {name: value for name, value in params.items() if name not in IRRELEVANT}
@@ -248,15 +251,24 @@ def fit_fingerprint(model: Any, views: Views, labels: Any, guess: Any = None) ->
     inputs = {
         "model": type(model).__name__,
         "parameters": chosen,
+        **_contents(views),
+        "labels": None if labels is None else np.asarray(labels),
+        "guess": guess,
+    }
+    return FINGERPRINT + fingerprint_of(inputs)
+
+
+def _contents(views: Views | ShardedViews) -> dict[str, Any]:
+    """Return what tells views from others; of views on disk the checksums of all their files."""
+    if isinstance(views, ShardedViews):
+        return {"names": views.names, "files": dict(views.manifest.files)}
+    return {
         "names": views.names,
         "matrices": [_parts(matrix) for matrix in views.matrices.values()],
         "features": [views.features[name] for name in views.names],
         "present": views.present,
         "ids": views.ids,
-        "labels": None if labels is None else np.asarray(labels),
-        "guess": guess,
     }
-    return FINGERPRINT + fingerprint_of(inputs)
 
 
 def _parts(matrix: sp.csr_array) -> tuple[Any, ...]:

@@ -144,8 +144,10 @@ def seeded_start(start: Start, data: Prepared) -> Start:
     n_topics = len(p_w_z[0])
     if data.labels is None and start.name not in OWN_NUMBERS:
         order = order_by_seeds(p_w_z, data)
-        p_w_z, theta = tuple(p[order] for p in p_w_z), theta.copy()
-        theta[:, :n_topics] = theta[:, order]
+        p_w_z = tuple(p[order] for p in p_w_z)
+        if not data.on_disk:  # there they are uniform: no order changes them
+            theta = theta.copy()
+            theta[:, :n_topics] = theta[:, order]
     added = (
         _with_pseudo_counts(p, view, counts.sum() / n_topics)
         for p, view, counts in zip(p_w_z, data.seeds, data.term_counts.values(), strict=True)

@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from coview.em.matrix_facts import MatrixFacts, column_sums
+from coview.em.mixture_files import UniformMixtures
 from coview.em.prepared import Prepared, check_init
 from coview.em.seeds import seed_votes, seeded_centers, seeded_topics
-from coview.em.simplex import pad_topics
+from coview.em.simplex import pad_topics, padded
 from coview.em.tfidf import tfidf
 from coview.ensemble.kmeans import kmeans
 from coview.ensemble.spaces import spectral
@@ -48,11 +50,10 @@ def random_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Sta
 
     Only the topics are random, so the result does not depend on the order of the documents.
     """
-    theta = np.broadcast_to(1 / n_topics, (data.n_docs, n_topics))
     p_w_z = tuple(_perturbed_corpus(m, n_topics, rng) for m in data.matrices)
     if data.labels is not None:
         p_w_z = tuple(map(_blend_with_pinned, p_w_z, data.matrices, repeat(data.labels)))
-    return Start("random", _padded_theta(theta, data), p_w_z)
+    return Start("random", uniform_theta(data, n_topics), p_w_z)
 
 
 def mixture_start(name: str, theta: np.ndarray, data: Prepared) -> Start:
@@ -327,15 +328,23 @@ def weighted_side_by_side(data: Prepared, dtype: Any) -> sp.csr_array:
     return sp.csr_array(sp.hstack(weighted, format="csr"), dtype=dtype)
 
 
+def uniform_theta(data: Prepared, n_topics: int) -> Any:
+    """Return uniform mixtures, one-hot for pinned documents; of data on disk none is in memory."""
+    if data.on_disk:
+        width = padded(n_topics)
+        return UniformMixtures(data.n_docs, n_topics, width, data.dtype, data.labels)
+    return _padded_theta(np.broadcast_to(1 / n_topics, (data.n_docs, n_topics)), data)
+
+
 def _padded_theta(theta: np.ndarray, data: Prepared) -> np.ndarray:
     """Pad mixtures; make them uniform for empty documents, one-hot for pinned ones."""
-    padded, n_topics = pad_topics(theta, data.dtype), theta.shape[1]
-    padded[data.empty, :n_topics] = 1 / n_topics  # any other value would make the label noise
+    wide, n_topics = pad_topics(theta, data.dtype), theta.shape[1]
+    wide[data.empty, :n_topics] = 1 / n_topics  # any other value would make the label noise
     if data.labels is not None:
         rows = np.flatnonzero(data.labels >= 0)
-        padded[rows] = 0
-        padded[rows, data.labels[rows]] = 1
-    return padded
+        wide[rows] = 0
+        wide[rows, data.labels[rows]] = 1
+    return wide
 
 
 def smooth_labels(
@@ -362,8 +371,13 @@ def topics_from_mixtures(
     The corpus distribution, of `corpus_of` if given, keeps words unseen in a topic from probability
     0, which EM would never leave. A topic without documents is the corpus distribution.
     """
-    share, corpus = CORPUS_SHARE, _corpus_distribution(matrix if corpus_of is None else corpus_of)
     topics = np.ascontiguousarray((matrix.T @ theta).T)
+    return smoothed_topics(topics, matrix if corpus_of is None else corpus_of)
+
+
+def smoothed_topics(topics: np.ndarray, matrix: sp.csr_array | MatrixFacts) -> np.ndarray:
+    """Return p(w|z) of the words of each topic (topics, terms), smoothed by those of a matrix."""
+    share, corpus = CORPUS_SHARE, _corpus_distribution(matrix)
     mass = topics.sum(axis=1, keepdims=True, dtype=np.float64)
     topics *= np.divide(1 - share, mass, out=np.zeros_like(mass), where=mass > 0)
     topics += np.where(mass > 0, share, 1).astype(topics.dtype) * corpus
@@ -404,25 +418,29 @@ def deterministic_kmeans() -> Iterator[None]:
         yield
 
 
-def _corpus_distribution(matrix: sp.csr_array) -> np.ndarray:
+def _corpus_distribution(matrix: sp.csr_array | MatrixFacts) -> np.ndarray:
     """Return p(w), the share of each term in the counts of a view."""
-    counts = np.asarray(matrix.sum(axis=0, dtype=np.float64)).ravel()
+    counts = column_sums(matrix)
     return (counts / max(counts.sum(), np.finfo(float).tiny)).astype(matrix.dtype)
 
 
-def _blend_with_pinned(p_w_z: np.ndarray, matrix: sp.csr_array, labels: np.ndarray) -> np.ndarray:
+def _blend_with_pinned(
+    p_w_z: np.ndarray, matrix: sp.csr_array | MatrixFacts, labels: np.ndarray
+) -> np.ndarray:
     """Take half of each topic from the documents pinned to it, so that few pins are not drowned."""
-    rows = np.flatnonzero(labels >= 0)
-    pinned = np.zeros((len(rows), len(p_w_z)), p_w_z.dtype)
-    pinned[np.arange(len(rows)), labels[rows]] = 1
+    if isinstance(matrix, MatrixFacts):
+        words = np.array(matrix.words)
+    else:
+        rows = np.flatnonzero(labels >= 0)
+        pinned = np.zeros((len(rows), len(p_w_z)), p_w_z.dtype)
+        pinned[np.arange(len(rows)), labels[rows]] = 1
+        words = np.ascontiguousarray((matrix[rows].T @ pinned).T)
     known = np.isin(np.arange(len(p_w_z)), labels)
-    p_w_z[known] = (
-        p_w_z[known] + topics_from_mixtures(pinned, matrix[rows], corpus_of=matrix)[known]
-    ) / 2
+    p_w_z[known] = (p_w_z[known] + smoothed_topics(words, matrix)[known]) / 2
     return p_w_z
 
 
-def _perturbed_corpus(matrix: sp.csr_array, n_topics: int, rng: np.random.Generator) -> np.ndarray:
+def _perturbed_corpus(matrix: Any, n_topics: int, rng: np.random.Generator) -> np.ndarray:
     """Return random topics (topics, terms) around the corpus distribution."""
     # in place, in the precision of the data: these arrays are among the largest of a fit
     topics = rng.standard_exponential((n_topics, matrix.shape[1]), dtype=matrix.dtype)

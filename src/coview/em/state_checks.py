@@ -6,6 +6,7 @@ follows from the fit that resumes it: its problem at a random start has the same
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from coview.em.emissions import Emission, FactoredTopics
 from coview.em.loop import EMRun
+from coview.em.mixture_files import pieces
 from coview.em.problem import Problem
 from coview.em.step import Values
 from coview.loaded import check_array, check_shares, check_value
@@ -32,7 +34,21 @@ def check_state_header(header: Mapping[str, Any]) -> Mapping[str, Any]:
         run = check_value(header[name], f"{name} run", dict, type(None))
         if run is not None:
             check_value(run["history"], f"history of the {name} run", list)
+            _check_mixture_names(run.get("mixtures"))
     return header
+
+
+def _check_mixture_names(mixtures: Any) -> None:
+    """Refuse names of files that are not those of a checkpoint's own mixtures."""
+    if mixtures is None:
+        return
+    check_value(mixtures, "mixtures", dict)
+    if not re.fullmatch(
+        r"[0-9]{8,}-(best|current)", check_value(mixtures["folder"], "folder", str)
+    ):
+        raise ValueError("it names a folder that is not its own")
+    for digest in check_value(mixtures["sha256"], "checksums", list):
+        check_value(digest, "checksum", str)
 
 
 def check_state(state: FitState, blank: Problem, n_runs: int, max_iter: int) -> FitState:
@@ -70,9 +86,12 @@ def _check_run(run: EMRun, blank: Problem, longest: int) -> None:
     """Refuse a run whose arrays or values are not those of the problem."""
     problem, k = run.problem, blank.n_topics
     for theta, like in zip(problem.thetas, blank.thetas, strict=True):
-        check_array(theta, "mixtures", like.shape, dtype=like.dtype)
-        check_shares(theta[:, :k], "mixtures")
-        _check_padding(theta, k, "mixtures")
+        if theta.shape != like.shape:
+            raise ValueError(f"its mixtures have the shape {theta.shape}; expected {like.shape}")
+        for rows in pieces(theta):
+            check_array(rows, "mixtures", (None, like.shape[1]), dtype=like.dtype)
+            check_shares(rows[:, :k], "mixtures")
+            _check_padding(rows, k, "mixtures")
     _check_emissions(problem, blank)
     parameters = np.array(problem.penalty.parameters, dtype=np.float64)
     check_array(parameters, "weights of graphs", (len(blank.penalty.parameters),), low=0)

@@ -9,8 +9,9 @@ the E-step are products of a parameter and a gradient of the log-likelihood L,
 so that the posterior p(z|d,w) is never formed. A step has two rounds. Round one goes over blocks
 of documents: ratios, log-likelihood, n(d,z), and the new mixtures unless the penalty couples
 documents. Round two goes over ranges of terms: dL/dp(w|z), from which the emissions take their
-M-step. No number is added to by two workers, and each sum has a fixed order, so the bits do not
-depend on the number of threads.
+M-step. No number is added to by two workers, and each sum has a fixed order: blocks within a shard,
+then shards (`views.blocks`). So the bits depend neither on the number of threads nor on whether all
+documents are at hand: `sweep` takes any part of them, `conclude` what the parts have found.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -83,11 +84,82 @@ def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -
     `map_in_order(function, items)` is the runner: it may work on items in any order, but yields
     their results in the order of the items. Both updates start from the same old parameters.
     """
-    moves_thetas, moves_emissions = update in ("both", "thetas"), update in ("both", "emissions")
-    new_thetas = tuple(np.zeros_like(t) for t in problem.thetas) if moves_thetas else None
-    ratios = _room_for_ratios(problem) if moves_emissions else None
-    work = partial(sweep_block, problem, new_thetas, ratios)
-    values = sum(map_in_order(work, problem.blocks), Values(np.zeros(len(problem.slots)), 0.0, 0))
+    new_thetas = None
+    if moves_thetas(update):
+        new_thetas = tuple(np.zeros_like(t) for t in problem.thetas)
+    several = not all(block.ends_shard for block in problem.blocks)
+    grads = Gradients.zeros(problem, several) if moves_emissions(update) else None
+    values = sweep(problem, map_in_order, new_thetas, grads)
+    return conclude(problem, values, grads, new_thetas)
+
+
+def moves_thetas(update: Update) -> bool:
+    """Return whether a step changes the mixtures."""
+    return update in ("both", "thetas")
+
+
+def moves_emissions(update: Update) -> bool:
+    """Return whether a step changes the topics."""
+    return update in ("both", "emissions")
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """dL/dp(w|z) of each view (terms, padded topics), in double precision.
+
+    Attributes
+    ----------
+    total : tuple of ndarray
+        The sum over all shards so far.
+    shard : tuple of ndarray or None
+        The sum over the blocks so far of a shard that is not complete. None where every shard is
+        one block, which then goes to the total.
+    """
+
+    total: tuple[np.ndarray, ...]
+    shard: tuple[np.ndarray, ...] | None = None
+
+    @classmethod
+    def zeros(cls, problem: Problem, several_blocks: bool = False) -> "Gradients":
+        """Return gradients to begin with; `several_blocks`: some shard has more than one."""
+        shapes = [e.by_term.shape for e in problem.emissions]
+        shard = tuple(map(np.zeros, shapes)) if several_blocks else None
+        return cls(tuple(map(np.zeros, shapes)), shard)
+
+
+def sweep(
+    problem: Problem,
+    map_in_order: Callable,
+    new_thetas: Thetas | None,
+    grads: Gradients | None,
+) -> list[Values]:
+    """Do both rounds on the blocks of a problem, all of the data or consecutive blocks of it.
+
+    The new mixtures of its documents go into new_thetas (their counts, if the penalty couples
+    documents), the gradient is added to grads; None leaves either out. Returns the values of each
+    block.
+    """
+    ratios = None if grads is None else _room_for_ratios(problem)
+    values = list(map_in_order(partial(sweep_block, problem, new_thetas, ratios), problem.blocks))
+    if grads is not None and ratios is not None:
+        tasks = [(v, *ends) for v, g in enumerate(grads.total) for ends in _term_ranges(len(g))]
+        for _ in map_in_order(partial(_add_gradient, problem, ratios, grads), tasks):
+            pass
+    return values
+
+
+def conclude(
+    problem: Problem,
+    block_values: Iterable[Values],
+    grads: Gradients | None,
+    new_thetas: Thetas | None,
+) -> Step:
+    """Take what the sweeps of all blocks have found: values, M-step of the emissions, new mixtures.
+
+    `block_values` are in the order of the blocks. Where the penalty couples documents, its M-step
+    turns the counts in new_thetas into mixtures.
+    """
+    values = sum(block_values, Values(np.zeros(len(problem.slots)), 0.0, 0))
     values = replace(
         values,
         carried_penalty=problem.carried_penalty,
@@ -98,12 +170,13 @@ def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -
     if problem.seeds is not None:
         values = replace(values, seed_term=_seed_term(problem))
     after = problem
-    if ratios is not None:
-        after = replace(after, emissions=_move_emissions(problem, ratios, map_in_order))
+    if grads is not None:
+        after = replace(after, emissions=_move_emissions(problem, grads.total))
     if new_thetas is not None:
+        after = replace(after, thetas=new_thetas)
         if not problem.penalty.row_local:
             _move_thetas(problem.penalty, new_thetas, problem, slice(None))
-        after = _refreshed(replace(after, thetas=new_thetas))
+            after = _refreshed(after)
     return Step(values, after)
 
 
@@ -212,14 +285,8 @@ def _move_thetas(penalty: Penalty, counts: Thetas, problem: Problem, docs: slice
             into[:] = theta
 
 
-def _move_emissions(
-    problem: Problem, ratios: Thetas, map_in_order: Callable
-) -> tuple[Emission, ...]:
-    """Do round two, and take the emissions' M-step."""
-    grads = tuple(np.zeros(e.by_term.shape) for e in problem.emissions)
-    tasks = [(v, *ends) for v, grad in enumerate(grads) for ends in _term_ranges(len(grad))]
-    for _ in map_in_order(partial(_add_gradient, problem, ratios, grads), tasks):
-        pass
+def _move_emissions(problem: Problem, grads: Sequence[np.ndarray]) -> tuple[Emission, ...]:
+    """Take the emissions' M-step; the gradients may be overwritten."""
     if problem.seeds is not None:
         for seeds, grad, emission in zip(problem.seeds, grads, problem.emissions, strict=True):
             seeds.add_gradient(grad, emission.by_term)
@@ -243,24 +310,20 @@ def _term_ranges(n_terms: int) -> Iterable[tuple[int, int]]:
 
 
 def _add_gradient(
-    problem: Problem, ratios: Thetas, grads: Sequence[np.ndarray], task: tuple[int, int, int]
+    problem: Problem, ratios: Thetas, grads: Gradients, task: tuple[int, int, int]
 ) -> None:
     """Sum dL/dp(w|z) for a range of terms of one view over all blocks, in their order."""
     from coview.kernels.sweep import sweep_columns
 
     v, low, high = task
     theta = problem.thetas[problem.slots[v]]
+    into = grads.total[v] if grads.shard is None else grads.shard[v]
     for block in problem.blocks:
         assert block.columns is not None, "these blocks were cut for folding in"
         c = block.columns[v]
         first, last = np.searchsorted(c.terms, (low, high))
-        sweep_columns(
-            first,
-            last,
-            c.terms,
-            c.colptr,
-            c.rows,
-            ratios[v][block.rows[v].place],
-            theta[block.docs],
-            grads[v],
-        )
+        ratio = ratios[v][block.rows[v].place]
+        sweep_columns(first, last, c.terms, c.colptr, c.rows, ratio, theta[block.docs], into)
+        if grads.shard is not None and block.ends_shard:
+            grads.total[v][low:high] += into[low:high]
+            into[low:high] = 0

@@ -129,6 +129,7 @@ class LTM(NeighborsOfNewDocuments):
     """
 
     _one_view = True
+    _needs_all_documents = True
     _usual_strength = 2.0
 
     def __init__(

@@ -161,6 +161,7 @@ class MGGM(NeighborsOfNewDocuments):
     ['view_0', 'view_1']
     """
 
+    _needs_all_documents = True
     _usual_strength = 2.0
 
     def __init__(

@@ -110,6 +110,7 @@ class PairwiseCoPLSA(PenalizedModel):
     ['view_0', 'view_1']
     """
 
+    _needs_all_documents = True
     _usual_strength = 1.0
 
     def __init__(

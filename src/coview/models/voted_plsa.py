@@ -117,6 +117,8 @@ class VotedPLSA(BaseViewsModel):
     (3, True)
     """
 
+    _needs_all_documents = True  # to vote
+
     def __init__(
         self,
         n_components: int = 10,

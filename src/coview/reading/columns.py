@@ -27,7 +27,8 @@ from coview.reading.tables import (
     text_columns,
     unknown_column,
 )
-from coview.reading.text import CountedView, TextColumn, TextOptions, TokensColumn
+from coview.reading.text import CountedView, TextColumn, TokensColumn
+from coview.reading.text_options import TextOptions
 from coview.views.checks import check_aligned, check_ids, check_view_names
 from coview.views.labels import LARGEST, is_unlabeled_item
 from coview.wording import argument, listing, location, printable, quoted
@@ -129,7 +130,7 @@ def read_rows(
         Keyword arguments of `Views`.
     """
     counted = counted or {}
-    _check_roles(source, roles, counted)
+    check_roles(source, roles, counted)
     options.check(roles.text, roles.tokens)
     texts: dict[str, TextColumn | TokensColumn] = {
         view: TextColumn(view, column, options) for view, column in roles.text.items()
@@ -142,7 +143,8 @@ def read_rows(
     # in the order of roles.columns
     readers: list[ColumnReader] = [*texts.values(), *pictures.values(), *vectors.values()]
     readers += [ids] * (roles.id is not None) + [labels] * (roles.label is not None)
-    numbers = _feed(source, roles.columns, readers)
+    numbers = array("q")
+    feed(source, roles.columns, readers, numbers)
     arguments = _as_arguments({view: column.finish() for view, column in texts.items()})
     for view, reader in pictures.items():
         from coview.reading.images import image_views  # it imports this module
@@ -160,7 +162,8 @@ def read_rows(
     return arguments
 
 
-def _check_roles(source: RowSource, roles: ColumnRoles, counted: Iterable[str]) -> None:
+def check_roles(source: RowSource, roles: ColumnRoles, counted: Iterable[str]) -> None:
+    """Refuse roles without a view, and columns that the table does not have."""
     views = [*roles.text, *roles.tokens, *roles.image, *roles.embedding, *counted]
     if not views:
         prose = text_columns(source)
@@ -173,14 +176,17 @@ def _check_roles(source: RowSource, roles: ColumnRoles, counted: Iterable[str]) 
     check_columns(roles.columns, source)
 
 
-def _feed(source: RowSource, names: Sequence[str], readers: Sequence[ColumnReader]) -> array:
-    """Feed the cells of every row to the readers of their columns; return the row numbers."""
-    numbers = array("q")
+def feed(
+    source: RowSource, names: Sequence[str], readers: Sequence[ColumnReader], numbers: Any
+) -> None:
+    """Feed the cells of every row to the readers of their columns; row numbers go to `numbers`."""
     if not readers:
-        return numbers
+        return
     adds = [reader.add for reader in readers]
+    empty = True
     for number, cells in source.rows(names):
         numbers.append(number)
+        empty = False
         done = 0
         try:
             for add, cell in zip(adds, cells, strict=True):
@@ -189,9 +195,8 @@ def _feed(source: RowSource, names: Sequence[str], readers: Sequence[ColumnReade
         except (TypeError, ValueError) as error:
             where = f"{source.name}, {source.location(number)}, column {quoted(names[done])}"
             raise _with_location(error, where) from error
-    if not numbers:
+    if empty:
         raise ValueError(f"{source.name} has no rows.")
-    return numbers
 
 
 def _with_location(error: Exception, where: str) -> Exception:
@@ -260,15 +265,20 @@ class IdColumn:
 
     def add(self, cell: Any) -> None:
         """Read the cell of one more document."""
-        if is_missing(cell):
-            raise ValueError(
-                f"the id is empty. Each document needs one; or leave {argument('id')} out."
-            )
-        if isinstance(cell, float) and cell.is_integer():
-            cell = int(cell)
-        if isinstance(cell, bool) or not isinstance(cell, str | int | np.integer):
-            raise TypeError(f"an id must be a text or an integer, found {printable(repr(cell))}.")
-        self.ids.append(str(cell))
+        self.ids.append(id_text(cell))
+
+
+def id_text(cell: Any) -> str:
+    """Return the id in a cell."""
+    if is_missing(cell):
+        raise ValueError(
+            f"the id is empty. Each document needs one; or leave {argument('id')} out."
+        )
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    if isinstance(cell, bool) or not isinstance(cell, str | int | np.integer):
+        raise TypeError(f"an id must be a text or an integer, found {printable(repr(cell))}.")
+    return str(cell)
 
 
 class LabelColumn:
@@ -283,7 +293,7 @@ class LabelColumn:
 
     def __init__(self) -> None:
         self._numbers: dict[str | int | None, int] = {None: 0}
-        self._cells = array("q")
+        self._cells: Any = array("q")
 
     def add(self, cell: Any) -> None:
         """Read the cell of one more document."""
@@ -292,12 +302,17 @@ class LabelColumn:
 
     def finish(self) -> tuple[np.ndarray, list[str] | None]:
         """Return the labels of all documents, -1 for unlabeled, and the names if they are texts."""
+        codes, names = self.classes()
+        return codes[np.array(self._cells, dtype=np.int64)], names
+
+    def classes(self) -> tuple[np.ndarray, list[str] | None]:
+        """Return the label of each different cell, -1 first, and the names if they are texts."""
         values = [value for value in self._numbers if value is not None]
         whole = all(_is_number(value) for value in values)
         names = None if whole else sorted({str(value) for value in values})
         number = {} if names is None else {name: code for code, name in enumerate(names)}
         codes = [-1] + [int(value) if whole else number[str(value)] for value in values]
-        return np.array(codes, dtype=np.int64)[np.array(self._cells, dtype=np.int64)], names
+        return np.array(codes, dtype=np.int64), names
 
 
 def _label_value(cell: Any) -> str | int:

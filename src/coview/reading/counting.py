@@ -55,7 +55,9 @@ class TermCounts(NamedTuple):
     terms: np.ndarray
 
 
-class _Chunk(NamedTuple):
+class Chunk(NamedTuple):
+    """The counted terms of some documents, one after the other."""
+
     lengths: np.ndarray  # different terms of each document
     codes: np.ndarray
     counts: np.ndarray
@@ -99,12 +101,17 @@ class TermCounter:
             self._codes.update({term: code for code, term in enumerate(vocabulary)})
         self._present = array("b")
         self._ends, self._terms = array("i", [0]), array("i")
-        self._chunks: list[_Chunk] = []
+        self._chunks: list[Chunk] = []
 
     @property
     def present(self) -> np.ndarray:
         """Which of the added documents were not None, bool of shape (n_added,)."""
         return np.array(self._present, dtype=bool)
+
+    @property
+    def n_present(self) -> int:
+        """Number of the added documents that were not None."""
+        return int(np.count_nonzero(self.present))
 
     @property
     def n_terms(self) -> int:
@@ -137,12 +144,17 @@ class TermCounter:
         block = sp.csr_array((ones, codes, ends), shape=(len(ends) - 1, max(self.n_terms, 1)))
         block.sum_duplicates()
         indices = block.indices
-        if self._inspect is not None and not self._chunks:
+        if self._inspect is not None:
             self._inspect(list(self._codes), np.bincount(indices, block.data, self.n_terms))
+            self._inspect = None  # the first terms are enough
         largest = int(block.data.max()) if block.nnz else 0
         counts = block.data.astype(np.min_scalar_type(largest))  # usually one byte
         lengths = np.diff(block.indptr).astype(np.int32)
-        self._chunks.append(_Chunk(lengths, _mmap_copy(indices), _mmap_copy(counts)))
+        self._keep(Chunk(lengths, indices, counts))
+
+    def _keep(self, chunk: Chunk) -> None:
+        codes, counts = _mmap_copy(chunk.codes), _mmap_copy(chunk.counts)
+        self._chunks.append(Chunk(chunk.lengths, codes, counts))
 
     def occurrences(self, terms: Iterable[str]) -> tuple[dict[str, int], int]:
         """Return how often some terms occurred so far, and how often all terms together did."""
@@ -173,22 +185,14 @@ class TermCounter:
         return TermCounts(_matrix(self._chunks, kept, len(terms), limits.binary), terms[kept])
 
     def _kept(self, terms: np.ndarray, view: str, limits: VocabularyLimits) -> np.ndarray:
-        n_docs = int(np.count_nonzero(self.present))
-        if not n_docs:
-            raise ValueError(
-                f"View {quoted(view)} is missing in all of {plural(len(self._present), 'document')}"
-                ": no cell has a text. Leave the view out, or check which column it is read from."
-            )
-        if not len(terms):
-            raise ValueError(
-                f"No words were found in the {plural(n_docs, 'document')} of view {quoted(view)}. "
-                "Perhaps they hold stop words only: see "
-                f"{argument('stop_words')} and {argument('vectorizer')}."
-            )
+        n_docs = self.n_present
+        check_some_terms(view, len(self._present), n_docs, len(terms))
         frequencies = _sums(self._chunks, len(terms))
-        kept = _within_limits(frequencies, n_docs, limits)
+        low, high = document_limits(limits, n_docs)
+        kept = np.flatnonzero((frequencies >= low) & (frequencies <= high))
         if not kept.size:
-            raise ValueError(_empty_vocabulary_error(view, n_docs, frequencies, limits))
+            rare = int(np.count_nonzero(frequencies < low))
+            raise ValueError(empty_vocabulary_error(view, n_docs, len(terms), rare, limits))
         order = sorted(kept.tolist(), key=terms.__getitem__)
         return self._most_frequent(np.array(order), len(terms), limits)
 
@@ -198,10 +202,7 @@ class TermCounter:
         if limits.max_features is None or len(kept) <= limits.max_features:
             return kept
         totals = _sums(self._chunks, n_terms, weighted=not limits.binary)[kept]
-        # the type and the sort of scikit-learn, so that ties are broken in the same way
-        kind = np.dtype(limits.dtype)
-        totals = totals.astype(kind if kind.kind == "f" else np.int64)
-        return kept[np.sort((-totals).argsort()[: limits.max_features])]
+        return kept[most_frequent(totals, limits)]
 
 
 def _mmap_copy(numbers: np.ndarray) -> np.ndarray:
@@ -219,9 +220,24 @@ def _mmap_copy(numbers: np.ndarray) -> np.ndarray:
 # -- the choice of terms --------------------------------------------------------------------------
 
 
-def _within_limits(frequencies: np.ndarray, n_docs: int, limits: VocabularyLimits) -> np.ndarray:
-    low, high = _document_limit(limits.min_df, n_docs), _document_limit(limits.max_df, n_docs)
-    return np.flatnonzero((frequencies >= low) & (frequencies <= high))
+def check_some_terms(view: str, n_added: int, n_docs: int, n_terms: int) -> None:
+    """Refuse a view that no document has, or without a single term."""
+    if not n_docs:
+        raise ValueError(
+            f"View {quoted(view)} is missing in all of {plural(n_added, 'document')}"
+            ": no cell has a text. Leave the view out, or check which column it is read from."
+        )
+    if not n_terms:
+        raise ValueError(
+            f"No words were found in the {plural(n_docs, 'document')} of view {quoted(view)}. "
+            "Perhaps they hold stop words only: see "
+            f"{argument('stop_words')} and {argument('vectorizer')}."
+        )
+
+
+def document_limits(limits: VocabularyLimits, n_docs: int) -> tuple[float, float]:
+    """Return the least and the largest number of documents of a term that is kept."""
+    return _document_limit(limits.min_df, n_docs), _document_limit(limits.max_df, n_docs)
 
 
 def _document_limit(df: int | float, n_docs: int) -> float:
@@ -229,21 +245,28 @@ def _document_limit(df: int | float, n_docs: int) -> float:
     return df if isinstance(df, Integral) else df * n_docs
 
 
-def _empty_vocabulary_error(
-    view: str, n_docs: int, frequencies: np.ndarray, limits: VocabularyLimits
+def most_frequent(totals: np.ndarray, limits: VocabularyLimits) -> np.ndarray:
+    """Return which of some terms in alphabetical order are among the `max_features` first."""
+    # the type and the sort of scikit-learn, so that ties are broken in the same way
+    kind = np.dtype(limits.dtype)
+    totals = totals.astype(kind if kind.kind == "f" else np.int64)
+    return np.sort((-totals).argsort()[: limits.max_features])
+
+
+def empty_vocabulary_error(
+    view: str, n_docs: int, n_terms: int, rare: int, limits: VocabularyLimits
 ) -> str:
-    low, high = _document_limit(limits.min_df, n_docs), _document_limit(limits.max_df, n_docs)
-    rare, common = np.count_nonzero(frequencies < low), np.count_nonzero(frequencies > high)
+    """Word the error for limits that leave no term; all that are not rare are too common."""
     return (
         f"No term of view {quoted(view)} is left: {plural(n_docs, 'document')} with "
-        f"{plural(len(frequencies), 'different term')}, {rare:,} of them in fewer than "
-        f"{argument('min_df', limits.min_df)} and {common:,} in more than "
+        f"{plural(n_terms, 'different term')}, {rare:,} of them in fewer than "
+        f"{argument('min_df', limits.min_df)} and {n_terms - rare:,} in more than "
         f"{argument('max_df', limits.max_df)} of the documents (a float is a share). Lower "
         f"{argument('min_df').rstrip('=')} or raise {argument('max_df').rstrip('=')}."
     )
 
 
-def _sums(chunks: list[_Chunk], n_terms: int, weighted: bool = False) -> np.ndarray:
+def _sums(chunks: list[Chunk], n_terms: int, weighted: bool = False) -> np.ndarray:
     """Return the number of documents of each term, or of its occurrences if `weighted`."""
     sums = np.zeros(n_terms, dtype=np.int64)
     for chunk in chunks:
@@ -255,7 +278,7 @@ def _sums(chunks: list[_Chunk], n_terms: int, weighted: bool = False) -> np.ndar
 # -- the matrix -----------------------------------------------------------------------------------
 
 
-def _matrix(chunks: list[_Chunk], kept: np.ndarray, n_terms: int, binary: bool) -> sp.csr_array:
+def _matrix(chunks: list[Chunk], kept: np.ndarray, n_terms: int, binary: bool) -> sp.csr_array:
     """Copy the kept terms of all chunks into one matrix; empties the list."""
     columns = np.full(n_terms, -1, dtype=np.int32)
     columns[kept] = np.arange(len(kept), dtype=np.int32)
@@ -271,7 +294,7 @@ def _matrix(chunks: list[_Chunk], kept: np.ndarray, n_terms: int, binary: bool) 
         end = filled + int(np.count_nonzero(known))
         indices[filled:end] = moved[known]
         data[filled:end] = 1 if binary else chunk.counts[known]
-        lengths.append(_kept_lengths(chunk.lengths, known))
+        lengths.append(kept_lengths(chunk.lengths, known))
         filled = end
     # otherwise scipy would widen the indices to the type of the pointers
     longest = np.int32 if size <= np.iinfo(np.int32).max else np.int64
@@ -281,13 +304,18 @@ def _matrix(chunks: list[_Chunk], kept: np.ndarray, n_terms: int, binary: bool) 
     return matrix
 
 
-def _count_type(chunks: list[_Chunk], binary: bool) -> type:
+def _count_type(chunks: list[Chunk], binary: bool) -> type:
     """Return the smaller float type that holds every count exactly."""
     largest = [int(chunk.counts.max()) for chunk in chunks if chunk.counts.size]
-    return np.float32 if binary or max(largest, default=1) < 2**24 else np.float64
+    return count_type(max(largest, default=1), binary)
 
 
-def _kept_lengths(lengths: np.ndarray, known: np.ndarray) -> np.ndarray:
+def count_type(largest: int, binary: bool) -> type:
+    """Return the smaller float type that holds every count up to the largest exactly."""
+    return np.float32 if binary or largest < 2**24 else np.float64
+
+
+def kept_lengths(lengths: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Return the number of kept terms of each document."""
     ends = np.cumsum(lengths, dtype=np.int64)
     before = np.concatenate(([0], np.cumsum(known, dtype=np.int64)))

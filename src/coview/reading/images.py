@@ -193,7 +193,7 @@ def _with_captions(
 ) -> dict[str, Any]:
     # not at the top: only captions need scikit-learn's text tools, which are slow to import
     from coview.reading.columns import join_arguments, read_texts
-    from coview.reading.text import TextOptions
+    from coview.reading.text_options import TextOptions
 
     return join_arguments(images, read_texts({name: captions}, TextOptions(**options)))
 

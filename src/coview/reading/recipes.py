@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -216,8 +216,12 @@ def _column(name: str, items: Any) -> list[Any]:
 VERSION = 1
 
 
-def write_recipe(folder: Path, view: str, recipe: Recipe) -> None:
-    """Write the files of one recipe; a recipe that holds code is not saved, with a warning."""
+def write_recipe(folder: Path, view: str, recipe: Recipe, stem: str | None = None) -> None:
+    """Write the files of one recipe; a recipe that holds code is not saved, with a warning.
+
+    The names of the files have `stem` in them, by default the name of the view.
+    """
+    stem = view if stem is None else stem
     try:
         settings, arrays = recipe.as_data()
     except ValueError as error:
@@ -229,7 +233,7 @@ def write_recipe(folder: Path, view: str, recipe: Recipe) -> None:
     for name, array in arrays.items():
         if not name.isalnum():  # the last underscore of a file name separates view and array
             raise ValueError(f"An array of a recipe cannot be called {quoted(name)}.")
-        np.save(folder / f"recipe_{view}_{name}.npy", array, allow_pickle=False)
+        np.save(folder / f"recipe_{stem}_{name}.npy", array, allow_pickle=False)
     contents = {
         "version": VERSION,
         "kind": recipe.kind,
@@ -237,17 +241,21 @@ def write_recipe(folder: Path, view: str, recipe: Recipe) -> None:
         "arrays": sorted(arrays),
     }
     text = json.dumps(contents, ensure_ascii=False, allow_nan=False, indent=1, sort_keys=True)
-    (folder / f"recipe_{view}.json").write_bytes(f"{text}\n".encode())
+    (folder / f"recipe_{stem}.json").write_bytes(f"{text}\n".encode())
 
 
 def read_recipes(folder: Path, features: Mapping[str, list[str] | None]) -> dict[str, Recipe]:
     """Return the recipes of those views that have one of a known kind."""
-    found = {view: _read_recipe(folder, view, names) for view, names in features.items()}
+    found = {view: read_recipe(folder, view, names) for view, names in features.items()}
     return {view: recipe for view, recipe in found.items() if recipe is not None}
 
 
-def _read_recipe(folder: Path, view: str, names: list[str] | None) -> Recipe | None:
-    path = folder / f"recipe_{view}.json"
+def read_recipe(
+    folder: Path, view: str, names: Sequence[str] | np.ndarray | None, stem: str | None = None
+) -> Recipe | None:
+    """Return the recipe of a view, None if it has none that can be used; see `write_recipe`."""
+    stem = view if stem is None else stem
+    path = folder / f"recipe_{stem}.json"
     if not path.exists():
         return None
     contents = read_file(path, _load_json)
@@ -256,10 +264,10 @@ def _read_recipe(folder: Path, view: str, names: list[str] | None) -> Recipe | N
         warn_of_unused(str(path), view, reason)
         return None
     arrays = {
-        name: read_file(folder / f"recipe_{view}_{name}.npy", load_array)
+        name: read_file(folder / f"recipe_{stem}_{name}.npy", load_array)
         for name in contents["arrays"]
     }
-    terms = check_names(names or (), f"features of view {quoted(view)}")
+    terms = check_names(() if names is None else names, f"features of view {quoted(view)}")
     make = recipe_class(contents["kind"]).from_data
     try:
         return read_file(path, lambda _: make(contents["settings"], arrays, terms))
@@ -281,7 +289,7 @@ def _load_json(path: Path) -> dict[str, Any]:
     return contents
 
 
-def _unusable_reason(contents: dict[str, Any], names: list[str] | None) -> str | None:
+def _unusable_reason(contents: dict[str, Any], names: Any) -> str | None:
     """Return why an undamaged recipe cannot be used here, or None."""
     if contents["version"] > VERSION:
         return f"it was written by a newer version of coview (version {contents['version']})"

@@ -1,15 +1,15 @@
-"""Texts and lists of tokens as counts: options, readers of columns, and recipes.
+"""Texts and lists of tokens as counts: readers of columns, and recipes.
 
-`TextOptions` say how texts are counted. `TextColumn` and `TokensColumn` count one cell after the
-other and give a `CountedView`, with the recipe (`TextRecipe`, `TokensRecipe`) that reads new
-documents in the same way.
+`coview.reading.text_options` says how texts are counted. `TextColumn` and `TokensColumn` count one
+cell after the other and give a `CountedView`, with the recipe (`TextRecipe`, `TokensRecipe`) that
+reads new documents in the same way.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -21,14 +21,11 @@ from coview.reading.counting import TermCounter, VocabularyLimits, expand_rows
 from coview.reading.languages import (
     SAMPLE_WORDS,
     LanguageSample,
-    given_language,
     warn_of_others,
 )
 from coview.reading.recipes import Recipe, is_missing
+from coview.reading.text_options import TextOptions
 from coview.reading.vectorizers import (
-    check_limits,
-    check_ngram_range,
-    check_vectorizer,
     given_vocabulary,
     limits_of,
     restored_tfidf,
@@ -39,12 +36,11 @@ from coview.reading.vectorizers import (
 from coview.reading.words import (
     all_stop_words,
     language_code,
-    split_words,
-    stop_words,
     unspaced_share,
 )
-from coview.views.checks import check_known
-from coview.wording import argument, listing, location, plural, printable, quoted
+from coview.wording import location, plural, printable, quoted
+
+MakeCounter = Callable[..., TermCounter]
 
 
 class CountedView(NamedTuple):
@@ -250,8 +246,11 @@ def _weighted(
 class TextColumn:
     """Count the texts of a column, one cell after the other."""
 
-    def __init__(self, view: str, source: str, options: TextOptions) -> None:
+    def __init__(
+        self, view: str, source: str, options: TextOptions, counter: MakeCounter = TermCounter
+    ) -> None:
         self._view, self._source, self._options = view, source, options
+        self._make_counter = counter
         # texts wait until there are enough of them to find their language
         self._waiting: list[str | None] = []
         self._sample = LanguageSample() if options.finds_language(view) else None
@@ -265,16 +264,16 @@ class TextColumn:
         self._vectorizer = options.vectorizer_of(view, language)
         inspect = None if options.has_vectorizer(view) else self._check_spaces
         given = given_vocabulary(self._vectorizer, view)
-        self._counter = TermCounter(self._vectorizer.build_analyzer(), given, inspect)
+        self.counter = self._make_counter(self._vectorizer.build_analyzer(), given, inspect)
         for text in self._waiting:
-            self._counter.add(text)
+            self.counter.add(text)
         self._waiting.clear()
 
     def add(self, cell: Any) -> None:
         """Count the cell of one more document."""
         text = text_cell(cell)
         if self._sample is None:
-            self._counter.add(text)
+            self.counter.add(text)
             return
         self._waiting.append(text)
         if text is not None:
@@ -282,22 +281,31 @@ class TextColumn:
             if self._sample.size >= SAMPLE_WORDS:
                 self._begin(self._sample.language(self._view))
 
-    def finish(self) -> CountedView:
-        """Return the view, when all documents are read."""
+    def settle(self) -> VocabularyLimits:
+        """Return which terms are kept, when all documents are read."""
         if self._sample is not None:
             self._begin(self._sample.language(self._view))
         elif self._language is not None and self._options.finds_language(self._view):
-            warn_of_others(self._view, self._language, *self._counter.occurrences(all_stop_words()))
-        present = self._counter.present
+            warn_of_others(self._view, self._language, *self.counter.occurrences(all_stop_words()))
         if not self._options.has_vectorizer(self._view):
-            self._vectorizer.set_params(**self._options.limits(int(present.sum())))
-        matrix, terms = self._counter.finish(self._view, limits_of(self._vectorizer))
+            self._vectorizer.set_params(**self._options.limits(self.counter.n_present))
+        return limits_of(self._vectorizer)
+
+    def recipe(self, terms: np.ndarray, tfidf: TfidfTransformer | None = None) -> TextRecipe:
+        """Return how texts became counts of these terms."""
+        return TextRecipe(self._source, self._vectorizer, terms, tfidf, self._language)
+
+    def finish(self) -> CountedView:
+        """Return the view, when all documents are read."""
+        limits = self.settle()
+        present = self.counter.present
+        matrix, terms = self.counter.finish(self._view, limits)
         tfidf = tfidf_of(self._vectorizer)
         if tfidf is not None:
             tfidf.fit(matrix.astype(self._vectorizer.dtype))
         weighted = _weighted(matrix, tfidf, self._vectorizer)
-        recipe = TextRecipe(self._source, self._vectorizer, terms, tfidf, self._language)
-        return CountedView(expand_rows(weighted, present), terms, present, recipe)
+        expanded = expand_rows(weighted, present)
+        return CountedView(expanded, terms, present, self.recipe(terms, tfidf))
 
     def _check_spaces(self, terms: Sequence[str], counts: np.ndarray) -> None:
         if unspaced_share(terms, counts) > 0.5:
@@ -313,137 +321,31 @@ class TokensColumn:
     """Count the lists of tokens of a column, one cell after the other."""
 
     def __init__(
-        self, view: str, source: str, options: TextOptions, separator: str | None = None
+        self,
+        view: str,
+        source: str,
+        options: TextOptions,
+        separator: str | None = None,
+        counter: MakeCounter = TermCounter,
     ) -> None:
         self._view, self._source, self._options = view, source, options
         self._separator = separator
-        self._counter = TermCounter(_unchanged)
+        self.counter = counter(_unchanged)
 
     def add(self, cell: Any) -> None:
         """Count the cell of one more document."""
-        self._counter.add(token_cell(cell, self._separator))
+        self.counter.add(token_cell(cell, self._separator))
+
+    def settle(self) -> VocabularyLimits:
+        """Return which tokens are kept, when all documents are read."""
+        return self._options.token_limits(self.counter.n_present)
+
+    def recipe(self, terms: np.ndarray) -> TokensRecipe:
+        """Return how lists became counts of these tokens."""
+        return TokensRecipe(self._source, terms, self._separator)
 
     def finish(self) -> CountedView:
         """Return the view, when all documents are read."""
-        present = self._counter.present
-        limits = self._options.token_limits(int(present.sum()))
-        matrix, terms = self._counter.finish(self._view, limits)
-        recipe = TokensRecipe(self._source, terms, self._separator)
-        return CountedView(expand_rows(matrix, present), terms, present, recipe)
-
-
-# -- options --------------------------------------------------------------------------------------
-
-FEW = 50  # from so many documents on, a term must be in two of them
-VERY_FEW = 10  # from so many documents on, a term may not be in more than half of them
-
-
-@dataclass(frozen=True)
-class TextOptions:
-    """How texts are counted: the options of `Views.from_texts`, where they are explained."""
-
-    vectorizer: Any = None
-    languages: Any = "auto"
-    stop_words: Any = "auto"
-    min_df: int | float | None = None
-    max_df: int | float | None = None
-    max_features: int | None = None
-    ngram_range: tuple[int, int] = (1, 1)
-
-    def check(self, texts: Iterable[str], tokens: Iterable[str] = ()) -> None:
-        """Refuse options that are wrong, or that no view of these texts and tokens uses."""
-        check_limits(
-            1 if self.min_df is None else self.min_df,
-            1.0 if self.max_df is None else self.max_df,
-            self.max_features,
-        )
-        check_ngram_range(self.ngram_range)
-        texts, tokens = list(texts), list(tokens)
-        for name in ("vectorizer", "languages", "stop_words"):
-            value = getattr(self, name)
-            if isinstance(value, Mapping):
-                check_known(value, texts, f"`{name}`")
-        self._check_used(texts, tokens)
-
-    def _check_used(self, texts: Sequence[str], tokens: Sequence[str]) -> None:
-        """Refuse other options if every text has a vectorizer, which brings its own."""
-        if tokens or not texts or not all(self.has_vectorizer(view) for view in texts):
-            return
-        given = [
-            field.name
-            for field in fields(self)
-            if field.name != "vectorizer" and getattr(self, field.name) != field.default
-        ]
-        if given:
-            raise ValueError(
-                f"{listing(given)} would not be used, since every text has a vectorizer. Set it "
-                "in the vectorizer."
-            )
-
-    def has_vectorizer(self, view: str) -> bool:
-        """Return whether the user gave a vectorizer for this view."""
-        return _of_view(self.vectorizer, view, None) is not None
-
-    def vectorizer_of(self, view: str, language: str | None) -> CountVectorizer:
-        """Return a new vectorizer for a view: a copy of the user's, or the default."""
-        given = _of_view(self.vectorizer, view, None)
-        if given is not None:
-            return check_vectorizer(given, view)
-        return CountVectorizer(
-            tokenizer=split_words,
-            token_pattern=None,
-            stop_words=self._stop_words(view, language),
-            ngram_range=tuple(self.ngram_range),
-        )
-
-    def limits(self, n_docs: int) -> dict[str, Any]:
-        """Return the limits on terms, which depend on how many documents have the view."""
-        common = 0.5 if n_docs >= VERY_FEW else 1.0
-        return {
-            "min_df": (2 if n_docs >= FEW else 1) if self.min_df is None else self.min_df,
-            "max_df": common if self.max_df is None else self.max_df,
-            "max_features": self.max_features,
-        }
-
-    def token_limits(self, n_docs: int) -> VocabularyLimits:
-        """Return the same limits for a view of tokens."""
-        return VocabularyLimits(**self.limits(n_docs))
-
-    # -- stop words --
-
-    def _stop_words(self, view: str, language: str | None) -> list[str] | None:
-        """Return the stop words of a view as the tokenizer splits them, sorted, or None."""
-        words = _of_view(self.stop_words, view, "auto")
-        if isinstance(words, str):
-            if words != "auto":
-                raise ValueError(
-                    f'stop_words must be "auto", None, a list of words or a dict of these by view; '
-                    f"got {quoted(words)}. To choose a list by language, use "
-                    f"{argument('languages')}."
-                )
-            words = () if language is None else stop_words(language)
-        found = {token for word in words or () for token in split_words(word.lower())}
-        return sorted(found) or None
-
-    def finds_language(self, view: str) -> bool:
-        """Return whether the language of a view must be found, for its stop words."""
-        return self._leaves_out_stop_words(view) and _is_auto(self.languages, view)
-
-    def _leaves_out_stop_words(self, view: str) -> bool:
-        return not self.has_vectorizer(view) and _is_auto(self.stop_words, view)
-
-    def language_of(self, view: str) -> str | None:
-        """Return the language that the user gave, if its stop words are left out."""
-        if not self._leaves_out_stop_words(view):
-            return None
-        return given_language(_of_view(self.languages, view, "auto"), view)
-
-
-def _is_auto(value: Any, view: str) -> bool:
-    own = _of_view(value, view, "auto")
-    return isinstance(own, str) and own == "auto"
-
-
-def _of_view(value: Any, view: str, default: Any) -> Any:
-    """Return the value for one view, from one value for all or a dict by view."""
-    return value.get(view, default) if isinstance(value, Mapping) else value
+        present = self.counter.present
+        matrix, terms = self.counter.finish(self._view, self.settle())
+        return CountedView(expand_rows(matrix, present), terms, present, self.recipe(terms))

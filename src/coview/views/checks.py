@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from coview.wording import listing, location, plural, printable, quoted
 
 if TYPE_CHECKING:
-    from coview.views.container import Views
+    pass
 
 
 class DataWarning(UserWarning):
@@ -260,7 +260,7 @@ def check_known(given: Iterable[str], names: Iterable[str], what: str) -> None:
 # -- before a fit ---------------------------------------------------------------------------------
 
 
-def check_not_all_empty(matrices: Mapping[str, sp.csr_array]) -> None:
+def check_not_all_empty(matrices: Mapping[str, Any]) -> None:
     """Refuse data without a single count, and warn about views without one."""
     empty = [name for name, matrix in matrices.items() if matrix.nnz == 0]
     if len(empty) == len(matrices):
@@ -272,15 +272,18 @@ def check_not_all_empty(matrices: Mapping[str, sp.csr_array]) -> None:
         _warn(f"No document has a count in {listing(empty)}; such a view teaches nothing.")
 
 
-def check_training_views(model: str, one_view: bool, n_topics: int, views: Views) -> None:
-    """Refuse views that a model cannot be fitted to: too many, all empty, or fewer than topics."""
+def check_training_views(model: str, one_view: bool, n_topics: int, views: Any) -> None:
+    """Refuse views that a model cannot be fitted to: too many, all empty, or fewer than topics.
+
+    These are `Views`, or views on disk.
+    """
     if one_view and views.n_views > 1:
         raise ValueError(
             f"{model} models one view; got {views.n_views} ({', '.join(views.names)}). Use "
             "views.concat() to put them side by side, views.select(name) for one of them, or a "
             "model of several views such as LinkPLSA."
         )
-    check_not_all_empty(views.matrices)
+    check_not_all_empty(views.matrices if hasattr(views, "matrices") else views.views)
     check_topics(n_topics, views.n_docs, dict(zip(views.names, views.widths, strict=True)))
 
 

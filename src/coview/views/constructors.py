@@ -95,7 +95,7 @@ class Constructors(MediaConstructors):
         [True, True, False]
         """
         from coview.reading.columns import read_texts
-        from coview.reading.text import TextOptions
+        from coview.reading.text_options import TextOptions
 
         options = TextOptions(
             vectorizer, languages, stop_words, min_df, max_df, max_features, ngram_range
@@ -180,7 +180,7 @@ class Constructors(MediaConstructors):
         """
         from coview.reading.columns import ColumnRoles, read_rows
         from coview.reading.tables import open_table
-        from coview.reading.text import TextOptions
+        from coview.reading.text_options import TextOptions
 
         source = open_table(
             path, encoding=encoding, delimiter=delimiter, quotechar=quotechar, on_bytes=on_bytes
@@ -243,7 +243,7 @@ class Constructors(MediaConstructors):
         """
         from coview.reading.columns import ColumnRoles, read_count_columns, read_rows
         from coview.reading.tables import FrameRows
-        from coview.reading.text import TextOptions
+        from coview.reading.text_options import TextOptions
 
         source = FrameRows(frame)
         arguments = read_rows(

@@ -1,0 +1,1 @@
+"""Views in files, for data that are larger than memory: format, writing, reading in parts."""
