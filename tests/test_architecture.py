@@ -47,12 +47,13 @@ ALLOWED = {
     "training_data": {
         *("em", "ensemble.reliability", "new_documents", "params", "progress", "views"),
     },
+    "streaming": {"em", "new_documents", "params", "reading", "runners", "views", "wording"},
     "topic_terms": {
         *("annotation", "curation", "explorer", "model_repr", "report", "retrieval.files"),
     },
     "base": {
         *("em", "io", "new_documents", "params", "pickling", "reading.codes", "scores"),
-        *("topic_terms", "training_data", "views"),
+        *("streaming", "topic_terms", "training_data", "views"),
     },
     "held_out": {"em", "ensemble.reliability", "views"},
     "strength": {

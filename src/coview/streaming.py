@@ -1,8 +1,8 @@
 """Models that keep learning: `partial_fit`, one batch of documents after the other.
 
 What a batch does to the topics is in `coview.em.stream`. Between batches a model keeps its topics,
-how many tokens each has seen (`topic_counts_`), and how far the stream has come (`stream_`); nothing
-else, and all of it is in the model file.
+how many tokens each has seen (`topic_counts_`), and how far the stream has come (`stream_`). That
+is all, and all of it is in the model file.
 """
 
 from __future__ import annotations
@@ -43,8 +43,10 @@ from coview.views.labels import check_topic_labels
 from coview.views.vocabulary import grown_names, known_views
 from coview.wording import plural, quoted
 
-DECAY = 0.9  # of the step sizes
-STEPS = 10  # EM steps on a batch, after its documents were folded in
+FORGETTING = 1.0  # the power of a batch's place in the stream with which it weighs
+MOST_FORGETTING = 100.0
+FOLD_STEPS = 20  # of the documents of a batch under the topics so far, at most
+STEPS = 10  # EM steps on the batch after that
 BY_TERM = ("components_", "feature_topics_", "term_counts_")  # arrays of shape (..., terms)
 OF_STREAM = ("topic_counts_", "stream_", "n_docs_seen_")  # a fit begins anew
 
@@ -82,7 +84,7 @@ class StreamMixin(NewDocumentsMixin):
         *,
         labels: Any = None,
         vocabulary: Literal["fixed", "grow"] = "fixed",
-        learning_decay: float = DECAY,
+        forgetting: float = FORGETTING,
         half_life: float | None = None,
         max_iter: int = STEPS,
     ) -> Self:
@@ -111,10 +113,11 @@ class StreamMixin(NewDocumentsMixin):
             warning, or added at the end of `components_` and of the model's recipes. Views with
             named features can grow; of raw texts those words are added that are in two documents
             of the batch (in one, if it has fewer than 50).
-        learning_decay : float, default=0.9
-            How fast the weight of a batch falls, above 0.5 and up to 1: the batch after t others of
-            its size has the weight (t + 1)^-learning_decay. 1 gives all documents the same weight;
-            less forgets what early batches, under worse topics, have said.
+        forgetting : float, default=1.0
+            How much less early documents weigh, which were explained by worse topics: by this power
+            of their place in the stream. With 1 a document in the middle weighs half as much as the
+            last one; with 0 all weigh the same. The weight of new batches falls as 1 / t whatever
+            it is.
         half_life : float or None, default=None
             Instead: after so many documents, what was known weighs half. For streams that change:
             the weight of new documents does not fall.
@@ -138,24 +141,24 @@ class StreamMixin(NewDocumentsMixin):
         (300, (100, 3))
         """
         check_choice("vocabulary", vocabulary, ["fixed", "grow"])
-        _check_forgetting(learning_decay, half_life)
+        _check_forgetting(forgetting, half_life)
         check_int("max_iter", max_iter, 1)
         if not hasattr(self, "components_"):
-            self.fit(X, labels=labels)  # type: ignore[attr-defined]
+            self.fit(X, labels=labels)
             self._begin_stream()
             return self
         with one_fit_at_a_time(self), one_native_thread("blas"):
-            self._check_parameters()  # type: ignore[attr-defined]
+            self._check_parameters()
             later = copy(self)  # an error or Ctrl-C leaves the model as it was
             later._check_topics()
             later._begin_stream()
             views = later._batch_views(X, grow=vocabulary == "grow")
             data = later._batch_data(views, labels)
             n_docs = int(np.count_nonzero(~data.empty))
-            state, rho = StreamState(**later.stream_).after(n_docs, learning_decay, half_life)
+            state, rho = StreamState(**later.stream_).after(n_docs, forgetting, half_life)
             data = later._with_memory(data, rho)
             later._keep_batch(later._learn(data, max_iter), data, views, state)
-            vars(self).update(vars(later))
+            self.__dict__.update(later.__dict__)
         return self
 
     # -- the stream ------------------------------------------------------------------------
@@ -193,10 +196,12 @@ class StreamMixin(NewDocumentsMixin):
             given = self._read_views(X) if raw is None else self.read(raw, new_terms=True)
             views = known_views(given, self.view_names_, type(self).__name__)
             for name in views.names:
-                names = views.features[name]
-                if names is not None and self.feature_names_[name] is not None:
-                    self._grow(name, grown_names(self.feature_names_[name], names))
-            views = self.as_views(views)
+                known, names = self.feature_names_[name], views.features[name]
+                if known is not None and names is not None:
+                    self._grow(name, grown_names(known, names), len(known))
+            with warnings.catch_warnings():  # that terms which the batch lacks count as zero
+                warnings.simplefilter("ignore", DataWarning)
+                views = self.as_views(views)
         if not any(matrix.nnz for matrix in views.matrices.values()):
             raise ValueError(
                 "There is nothing to learn in this batch: no document has a term that "
@@ -204,9 +209,9 @@ class StreamMixin(NewDocumentsMixin):
             )
         return views
 
-    def _grow(self, view: str, names: np.ndarray) -> None:
+    def _grow(self, view: str, names: np.ndarray, n_known: int) -> None:
         """Add terms to a view: of their counts nothing is known, so their probability is 0."""
-        n_new = len(names) - len(self.feature_names_[view])
+        n_new = len(names) - n_known
         if not n_new:
             return
         if view in self.scaling_:
@@ -292,7 +297,8 @@ class StreamMixin(NewDocumentsMixin):
         uniform = pad_topics(np.full((data.n_docs, k), 1 / k), data.dtype)
         problem = self._fold_in_problem(data, emissions, Start("uniform", uniform, ()))
         with ThreadRunner(self.n_jobs) as runner:
-            problem = fold_in(problem, runner, *check_fold_in(self.fold_in_max_iter, self.fold_in_tol))
+            most, tol = check_fold_in(self.fold_in_max_iter, self.fold_in_tol)
+            problem = fold_in(problem, runner, min(most, FOLD_STEPS), tol)
             _pin(problem, data)
             run = run_em(problem, runner, self._schedule, max_iter, self.tol)
             return run, em_step(run.problem, runner, "emissions").problem
@@ -304,7 +310,7 @@ class StreamMixin(NewDocumentsMixin):
         run, problem = learned
         memory = cast(tuple[ViewMemory, ...], data.seeds)
         attributes = {
-            **self._state(self._finish(problem, data), data),  # type: ignore[attr-defined]
+            **self._state(self._finish(problem, data), data),
             "topic_counts_": {n: m.tokens for n, m in zip(data.names, memory, strict=True)},
             "stream_": asdict(state),
             "n_docs_seen_": state.docs,
@@ -317,7 +323,7 @@ class StreamMixin(NewDocumentsMixin):
             "topic_stability_": None,
             "doc_confidence_": None,
         }
-        vars(self).update(attributes)
+        self.__dict__.update(attributes)
         self.labels_ = with_pins(self._assign(self.doc_topic_), data)
 
 
@@ -330,12 +336,8 @@ def _pin(problem: Problem, data: Prepared) -> None:
             theta[rows, data.labels[rows]] = 1
 
 
-def _check_forgetting(decay: Any, half_life: Any) -> None:
+def _check_forgetting(forgetting: Any, half_life: Any) -> None:
     """Check how fast a stream forgets."""
-    if check_real("learning_decay", decay, 0.0, 1.0) <= 0.5:
-        raise ValueError(
-            f"learning_decay must be above 0.5 and at most 1, or step sizes never settle; got "
-            f"{decay!r}. To forget at a constant rate, give half_life."
-        )
+    check_real("forgetting", forgetting, 0.0, MOST_FORGETTING)
     if half_life is not None:
         check_positive("half_life", half_life)

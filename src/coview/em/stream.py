@@ -16,14 +16,18 @@ How much is remembered. A memory of m documents that meets a batch of n becomes 
 
     rho = (m' - n) / m,     step size n / m'                                                 (2)
 
-With the decay kappa, N documents so far, and b in the largest batch, m' = b (N / b)^kappa at most:
-batches of one size have the step sizes t^-kappa of Robbins and Monro. With kappa = 1 nothing is
-forgotten. With a half-life of h documents, rho = 2^(-n / h) whatever N is.
+With the forgetting f, N documents so far, and b in the largest batch, m' = (N + f b) / (f + 1) at
+most: of batches of one size the t-th has the step size (f + 1) / (t + f), which fulfills the
+conditions of Robbins and Monro, and batch i weighs about as i^f in the end. With f = 0 nothing is
+forgotten: the step size 1 / t is too small for EM, whose early batches were explained by worse
+topics, whereas t^-kappa with kappa < 1 remembers a vanishing share of the documents. With f > 0
+this share is constant. With a half-life of h documents, rho = 2^(-n / h) whatever N is.
 
 Topics that have never seen a term must be able to learn it, while EM keeps every 0. So a batch
-starts from p(w|z) + 1 / C, where C tokens are remembered: as if each term had occurred once more,
-spread over the topics as all tokens are. A new term then follows the mixtures of its documents, and
-one that was seen a thousand times keeps its topics.
+starts from p(w|z) + 10 / C, where C tokens are remembered: as if each term had occurred ten times
+more, spread over the topics as all tokens are. A new term then follows the mixtures of its
+documents, one that was seen a few times can still change its topics, and one that was seen a
+thousand times keeps them. This is where the steps begin, and no part of (1).
 """
 
 from __future__ import annotations
@@ -37,7 +41,7 @@ from coview.em.emissions import Emission, FactoredTopics, Topics
 from coview.em.seeds import ViewSeeds
 from coview.em.simplex import limits, pad_topics
 
-EXTRA_TOKENS = 1.0  # of each term before a batch, spread over the topics
+EXTRA_TOKENS = 10.0  # of each term before a batch; 3 to 60 are about as good, 1 is worse
 TOKEN_STEPS, TOKEN_TOL = 500, 1e-7
 
 
@@ -56,20 +60,20 @@ class StreamState:
         return cls(n_docs, 1, n_docs, float(n_docs))
 
     def after(
-        self, n_docs: int, decay: float, half_life: float | None = None
+        self, n_docs: int, forgetting: float, half_life: float | None = None
     ) -> tuple[StreamState, float]:
         """Return the state after a batch, and rho, what is left of the memory before it: (2).
 
         >>> first = StreamState.of_fit(100)
-        >>> later, rho = first.after(100, decay=0.5)
-        >>> round(later.remembered, 1), round(rho, 2)
-        (141.4, 0.41)
-        >>> first.after(300, decay=1.0, half_life=300)[1]
+        >>> later, rho = first.after(100, forgetting=1.0)
+        >>> later.remembered, rho
+        (150.0, 0.5)
+        >>> first.after(300, forgetting=0.0, half_life=300)[1]
         0.5
         """
         docs, largest = self.docs + n_docs, max(self.largest, n_docs)
         if half_life is None:
-            most = largest * (docs / largest) ** decay
+            most = (docs + forgetting * largest) / (forgetting + 1)
             remembered = min(self.remembered + n_docs, most)
             rho = (remembered - n_docs) / self.remembered
         else:
@@ -124,7 +128,7 @@ class ViewMemory:
 
 
 def opened(emission: Emission, n_tokens: float) -> Emission:
-    """Return topics in which every term is possible, as if each had occurred once more."""
+    """Return topics in which every term is possible, as if each had occurred some times more."""
     extra = EXTRA_TOKENS / max(n_tokens, 1.0)
     if isinstance(emission, FactoredTopics):
         return replace(
