@@ -7,8 +7,9 @@
 A fifth of the documents is held out. The others are fitted at once, and given to `partial_fit` in
 batches, in a random order, one epoch after the other. A row tells the perplexity of held-out words
 of both (`model.perplexity`) after an epoch, and by how much the stream's is above that of the fit,
-with CPU times. Dense views are not scaled, since the first batch would learn another scale. Real data are read from `$COVIEW_DATA`; PLSA gets the first view, and 20newsgroups, which has
-one, is dealt into two by its columns for the models of several views.
+with CPU times. Weights of views are balanced and dense views not scaled, since a small first batch
+would learn other ones. Real data are read from `$COVIEW_DATA`; PLSA gets the first view, and
+20newsgroups, which has one, is dealt into two by its columns for the models of several views.
 """
 
 import argparse
@@ -65,7 +66,8 @@ def compare(data, name, views, seed, arguments):
     """Yield a row for each number of batches and epochs: a stream against one fit."""
     make, n_topics = model_class(name), TOPICS[data]
     train, held = split(views, seed)
-    options = {"random_state": seed, "n_jobs": 1, "init": arguments.init, "scaling": None}
+    options = {"random_state": seed, "n_jobs": 1, "init": arguments.init}
+    options |= {"scaling": None, "view_weights": "balanced"}
     fitted, fit_cpu = measured(lambda: make(n_topics, **options).fit(train))
     best = fitted.perplexity(held)
     for n_batches in arguments.batches:

@@ -94,7 +94,7 @@ class NewDocumentsMixin(TransformerMixin):
             None is an absent view.
         new_terms : bool, default=False
             Whether words that the model does not know are counted as well, in columns after
-            those that it knows: see `partial_fit` and its `vocabulary`.
+            those that it knows, as `partial_fit` takes them.
 
         Returns
         -------

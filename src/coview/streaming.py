@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import asdict, replace
-from typing import Any, Literal, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,12 +41,13 @@ from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.views.labels import check_topic_labels
 from coview.views.vocabulary import grown_names, known_views
-from coview.wording import plural, quoted
+from coview.wording import argument, plural, quoted
 
 FORGETTING = 1.0  # the power of a batch's place in the stream with which it weighs
 MOST_FORGETTING = 100.0
 FOLD_STEPS = 20  # of the documents of a batch under the topics so far, at most
 STEPS = 10  # EM steps on the batch after that
+ENOUGH_DOCS = 400  # to learn weights of views: with a hundred a good view may get none
 BY_TERM = ("components_", "feature_topics_", "term_counts_")  # arrays of shape (..., terms)
 OF_STREAM = ("topic_counts_", "stream_", "n_docs_seen_")  # a fit begins anew
 
@@ -71,6 +72,7 @@ class StreamMixin(NewDocumentsMixin):
     tol: float
     topic_word_prior: float
     seeds: Any
+    view_weights: Any
     term_counts_: dict[str, np.ndarray]
     topic_names_: list[str | None]
     topic_counts_: dict[str, np.ndarray]
@@ -83,7 +85,7 @@ class StreamMixin(NewDocumentsMixin):
         y: Any = None,
         *,
         labels: Any = None,
-        vocabulary: Literal["fixed", "grow"] = "fixed",
+        new_terms: bool = False,
         forgetting: float = FORGETTING,
         half_life: float | None = None,
         max_iter: int = STEPS,
@@ -91,9 +93,10 @@ class StreamMixin(NewDocumentsMixin):
         """Learn from one more batch of documents: topics move, and stay the same topics.
 
         The first call on a model that was not fitted is `fit(X)`: topics, weights of views and
-        scaling are learned from this batch, so it should be as large as can be, a few hundred
-        documents at least. Later calls, also those after `fit` or on a loaded model, add what the
-        new documents say of the topics to what is remembered. Topics keep their numbers and names.
+        scaling are learned from this batch, so it should be as large as can be. With fewer than 400
+        documents, weights that are to be learned are "balanced", with a warning. Later calls, also
+        those after `fit` or on a loaded model, add what the new documents say of the topics to what
+        is remembered. Topics keep their numbers and names.
 
         Afterward `doc_topic_`, `view_doc_topic_`, `labels_`, `doc_ids_`, `present_` and
         `empty_rows_` are of the documents of this batch; `objective_`, `n_iter_` and `trace_` of
@@ -108,11 +111,11 @@ class StreamMixin(NewDocumentsMixin):
         y : ignored
         labels : array-like of int of shape (documents,), optional
             Documents whose topic is known, as in `fit`.
-        vocabulary : {"fixed", "grow"}, default="fixed"
-            What happens to terms that the model has no column for: they are left out, with a
-            warning, or added at the end of `components_` and of the model's recipes. Views with
-            named features can grow; of raw texts those words are added that are in two documents
-            of the batch (in one, if it has fewer than 50).
+        new_terms : bool, default=False
+            Whether the vocabulary grows. Terms that the model has no column for are left out, with
+            a warning; or they are added at the end of `components_` and of the model's recipes.
+            Views with named features can grow. Of raw texts those words are added that are in two
+            documents of the batch (in one, if it has fewer than 50).
         forgetting : float, default=1.0
             How much less early documents weigh, which were explained by worse topics: by this power
             of their place in the stream. With 1 a document in the middle weighs half as much as the
@@ -133,26 +136,24 @@ class StreamMixin(NewDocumentsMixin):
         --------
         >>> from coview import LinkPLSA
         >>> from coview.datasets import make_views
-        >>> views = make_views(300, 3, [50, 40], random_state=0)
-        >>> model = LinkPLSA(3, random_state=0)
-        >>> for start in range(0, 300, 100):
+        >>> views = make_views(600, 3, [50, 40], random_state=0)
+        >>> model = LinkPLSA(3, random_state=0).fit(views[:400])
+        >>> for start in (400, 500):
         ...     model = model.partial_fit(views[start : start + 100])
         >>> model.n_docs_seen_, model.doc_topic_.shape
-        (300, (100, 3))
+        (600, (100, 3))
         """
-        check_choice("vocabulary", vocabulary, ["fixed", "grow"])
+        check_choice("new_terms", new_terms, [False, True])
         _check_forgetting(forgetting, half_life)
         check_int("max_iter", max_iter, 1)
         if not hasattr(self, "components_"):
-            self.fit(X, labels=labels)
-            self._begin_stream()
-            return self
+            return self._fit_first(X, labels)
         with one_fit_at_a_time(self), one_native_thread("blas"):
             self._check_parameters()
             later = copy(self)  # an error or Ctrl-C leaves the model as it was
             later._check_topics()
             later._begin_stream()
-            views = later._batch_views(X, grow=vocabulary == "grow")
+            views = later._batch_views(X, new_terms)
             data = later._batch_data(views, labels)
             n_docs = int(np.count_nonzero(~data.empty))
             state, rho = StreamState(**later.stream_).after(n_docs, forgetting, half_life)
@@ -162,6 +163,26 @@ class StreamMixin(NewDocumentsMixin):
         return self
 
     # -- the stream ------------------------------------------------------------------------
+
+    def _fit_first(self, X: Any, labels: Any) -> Self:
+        """Fit the first batch; it decides on the weights of views only if it is large enough."""
+        views, given = self._training_views(X), self.view_weights
+        few = views.n_views > 1 and views.n_docs < ENOUGH_DOCS
+        if few and isinstance(given, str) and given == "learn":
+            warnings.warn(
+                f"{plural(views.n_docs, 'document')} are too few to learn weights of views that "
+                f"stay for the whole stream: they are 'balanced'. Begin with {ENOUGH_DOCS} or "
+                "more, or give view_weights.",
+                DataWarning,
+                stacklevel=3,
+            )
+            self.view_weights = "balanced"
+        try:
+            self.fit(views, labels=labels)
+        finally:
+            self.view_weights = given
+        self._begin_stream()
+        return self
 
     def _check_topics(self) -> None:
         """Refuse a parameter that would need other topics than there are."""
@@ -187,9 +208,9 @@ class StreamMixin(NewDocumentsMixin):
 
     # -- the batch -------------------------------------------------------------------------
 
-    def _batch_views(self, X: Any, grow: bool) -> Views:
+    def _batch_views(self, X: Any, new_terms: bool) -> Views:
         """Return the batch with the columns of the model, to which its new terms are added."""
-        if not grow:
+        if not new_terms:
             views = self.as_views(X)
         else:
             raw = None if sp.issparse(X) else raw_columns(X, self.recipes_)
@@ -203,9 +224,10 @@ class StreamMixin(NewDocumentsMixin):
                 warnings.simplefilter("ignore", DataWarning)
                 views = self.as_views(views)
         if not any(matrix.nnz for matrix in views.matrices.values()):
+            advice = "." if new_terms else f"; see {argument('new_terms', True)}."
             raise ValueError(
                 "There is nothing to learn in this batch: no document has a term that "
-                f"{type(self).__name__} knows" + ("." if grow else "; see vocabulary='grow'.")
+                f"{type(self).__name__} knows{advice}"
             )
         return views
 
@@ -217,7 +239,8 @@ class StreamMixin(NewDocumentsMixin):
         if view in self.scaling_:
             raise ValueError(
                 f"View {quoted(view)} is scaled, feature by feature, as learned in the first fit: "
-                f"{plural(n_new, 'feature')} cannot be added. Use vocabulary='fixed'."
+                f"{plural(n_new, 'feature')} cannot be added. Leave out "
+                f"{argument('new_terms', True)}."
             )
         for attribute in BY_TERM:
             if hasattr(self, attribute):

@@ -12,6 +12,7 @@ from coview import (
     LTM,
     MVPLSA,
     PLSA,
+    DataWarning,
     DivergenceCoPLSA,
     LinkPLSA,
     TopicClassifier,
@@ -23,7 +24,7 @@ from tests.contracts.models import MODELS
 from tests.reference import stream as reference
 
 STREAMS = [PLSA, LinkPLSA, MVPLSA, DivergenceCoPLSA]
-QUICK = {"random_state": 0, "init": "random", "ensemble": 0}
+QUICK = {"random_state": 0, "init": "random", "ensemble": 0, "view_weights": "balanced"}
 
 
 def make(cls, n_components=3, **params):
@@ -157,6 +158,15 @@ def test_the_first_batch_is_a_fit(cls, views):
     assert {name for name, _ in found} - {name for name, _ in wanted} == {
         *("topic_counts_", "stream_", "n_docs_seen_")
     }
+
+
+def test_a_small_first_batch_does_not_learn_weights(views):
+    model = make(LinkPLSA, view_weights="learn")
+    with pytest.warns(DataWarning, match="240 documents are too few to learn weights"):
+        model.partial_fit(views)
+    assert model.view_weights == "learn"
+    assert model.view_weights_ == make(LinkPLSA).fit(views).view_weights_
+    assert model.view_reliability_ is None
 
 
 def test_after_a_fit_the_tokens_of_topics_are_those_of_its_last_step(views):
@@ -326,7 +336,7 @@ def test_new_words_are_left_out_or_learned(reader):
     fixed, grown = (pickle.loads(pickle.dumps(reader)) for _ in range(2))
     fixed.partial_fit({"en": LATER})
     assert "keeper" not in fixed.feature_names_["en"]
-    grown.partial_fit({"en": LATER}, vocabulary="grow")
+    grown.partial_fit({"en": LATER}, new_terms=True)
     names = grown.feature_names_["en"].tolist()
     assert names == [*reader.feature_names_["en"], "comet", "keeper"]
     sport = grown.predict({"en": ["goal team"]})[0]
@@ -338,10 +348,10 @@ def test_new_words_are_left_out_or_learned(reader):
 
 
 def test_a_model_that_has_grown_is_saved_with_its_words(reader, tmp_path):
-    reader.partial_fit({"en": LATER}, vocabulary="grow").save(tmp_path / "m.coview")
+    reader.partial_fit({"en": LATER}, new_terms=True).save(tmp_path / "m.coview")
     again = coview.load(tmp_path / "m.coview")
     for model in (reader, again):
-        model.partial_fit({"en": ["keeper goal", "comet rocket sky"]}, vocabulary="grow")
+        model.partial_fit({"en": ["keeper goal", "comet rocket sky"]}, new_terms=True)
     assert arrays(reader) == arrays(again)
     assert "rocket" in again.feature_names_["en"]
 
@@ -355,7 +365,7 @@ def test_growing_is_the_same_as_having_had_the_columns(views):
     narrow = Views({"a": sp.csr_array(early)[:, :20]}, features={"a": names[:20]})
     new = Views({"a": late}, features={"a": names})
     params = {"random_state": 0, "init": np.arange(100) % 3, "max_iter": 20, "tol": 0.0}
-    one = PLSA(3, **params).partial_fit(narrow).partial_fit(new, vocabulary="grow")
+    one = PLSA(3, **params).partial_fit(narrow).partial_fit(new, new_terms=True)
     other = PLSA(3, **params).partial_fit(wide).partial_fit(new)
     assert one.feature_names_["a"].tolist() == names
     assert len(other.unseen_terms_["a"]) < len(PLSA(3, **params).fit(wide).unseen_terms_["a"])
@@ -367,7 +377,7 @@ def test_columns_come_in_any_order_when_there_are_new_ones():
     first = Views([[4, 1, 0], [0, 1, 4]], features=["a", "b", "c"])
     model = PLSA(2, random_state=0).fit(first)
     new = Views([[3, 2, 2], [1, 4, 0]], features=["new", "c", "a"])
-    model.partial_fit(new, vocabulary="grow")
+    model.partial_fit(new, new_terms=True)
     assert model.feature_names_["X"].tolist() == ["a", "b", "c", "new"]
     assert model.term_counts_["X"].tolist() == [6.0, 2.0, 10.0, 4.0]
 
@@ -378,14 +388,14 @@ def test_what_cannot_grow_says_so():
     weighted = Views.from_texts({"en": TEXTS}, vectorizer=TfidfVectorizer())
     model = PLSA(2, random_state=0).fit(weighted)
     with pytest.raises(ValueError, match="tf-idf"):
-        model.partial_fit({"en": LATER}, vocabulary="grow")
+        model.partial_fit({"en": LATER}, new_terms=True)
     rng = np.random.default_rng(0)
     names = ["a", "b", "c", "d"]
     measured = Views({"x": rng.normal(size=(30, 3))}, features={"x": names[:3]})
     model = PLSA(2, random_state=0).fit(measured)
     new = Views({"x": rng.normal(size=(30, 4))}, features={"x": names})
     with pytest.raises(ValueError, match="'x' is scaled"):
-        model.partial_fit(new, vocabulary="grow")
+        model.partial_fit(new, new_terms=True)
     assert model.components_["x"].shape == (2, 3)
 
 
@@ -499,7 +509,7 @@ def test_the_reason_is_told():
         (np.zeros((2, 4)), {}, "nothing to learn"),
         (np.zeros((0, 4)), {}, "0 sample"),
         ({"other": [[1, 2, 3, 4]]}, {}, "other"),
-        ([[1, 2, 3, 4]], {"vocabulary": "open"}, "vocabulary"),
+        ([[1, 2, 3, 4]], {"new_terms": "some"}, "new_terms"),
         ([[1, 2, 3, 4]], {"forgetting": -1}, "forgetting"),
         ([[1, 2, 3, 4]], {"half_life": 0}, "half_life"),
         ([[1, 2, 3, 4]], {"max_iter": 0}, "max_iter"),
@@ -526,13 +536,13 @@ def test_another_number_of_topics_is_refused(views):
 def test_small_batches_of_other_types_are_taken(views):
     rows = views.select("view_0")[np.flatnonzero(views.present[:, 0])]
     model, X = make(PLSA).partial_fit(rows[:100]), rows["view_0"]
-    for X in (
+    for batch in (
         X[100:101],
         X[101:102].toarray().astype(np.int8),
         X[102:104].astype(np.float32).tocsc(),
         X[104:105].toarray().tolist(),
     ):
-        model.partial_fit(X)
+        model.partial_fit(batch)
     assert model.components_["view_0"].dtype == np.float32
     assert model.doc_topic_.shape == (1, 3)
     assert model.n_docs_seen_ == 105

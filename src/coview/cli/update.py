@@ -80,7 +80,7 @@ def update(
             "to all documents. PLSA, LinkPLSA, MVPLSA and DivergenceCoPLSA can be updated."
         )
     learning = {
-        "vocabulary": "grow" if grow else "fixed",
+        "new_terms": grow,
         "forgetting": forgetting,
         "half_life": half_life,
     }
@@ -102,7 +102,7 @@ def _learn(fitted: Any, source: DataSource, learning: dict[str, Any]) -> dict[st
     before, names = fitted.components_, fitted.view_names_
     found = np.zeros(fitted.n_components, int)
     n_docs = n_empty = 0
-    for views in source.new_documents(fitted, new_terms=learning["vocabulary"] == "grow"):
+    for views in source.new_documents(fitted, new_terms=learning["new_terms"]):
         fitted.partial_fit(views, **learning)
         n_docs, n_empty = n_docs + len(views), n_empty + len(fitted.empty_rows_)
         known = np.delete(fitted.labels_, fitted.empty_rows_)

@@ -12,7 +12,7 @@ import numpy as np
 from coview.reading.recipes import Recipe
 from coview.reading.text import TextOptions, TextRecipe, TokensRecipe, text_cell, token_cell
 from coview.views.vocabulary import grown_names
-from coview.wording import quoted
+from coview.wording import argument, quoted
 
 
 def grown_recipes(
@@ -50,12 +50,14 @@ def with_terms(recipe: Recipe, terms: np.ndarray, view: str) -> Recipe:
     if not isinstance(recipe, TextRecipe | TokensRecipe):
         raise ValueError(
             f"View {quoted(view)} is made by a recipe of the kind {quoted(recipe.kind)}, whose "
-            "features are learned once: none can be added. Use vocabulary='fixed'."
+            "features are learned once: none can be added. Leave out "
+            f"{argument('new_terms', True)}."
         )
     if isinstance(recipe, TextRecipe) and recipe.tfidf is not None:
         raise ValueError(
             f"View {quoted(view)} is weighted by tf-idf, as learned from the first documents: the "
-            "weights of new words are not known. Use vocabulary='fixed', or a view of counts."
+            f"weights of new words are not known. Leave out {argument('new_terms', True)}, or use "
+            "counts."
         )
     return replace(recipe, terms=terms)
 
