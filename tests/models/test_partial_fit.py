@@ -77,7 +77,7 @@ def begun(cls, views, **params):
     model = make(cls, **EXACT, max_iter=30, **params).partial_fit(of(cls, views)[:60])
     assert model.stream_ == {"docs": 60, "batches": 1, "largest": 60, "remembered": 60.0}
     tokens = [model.topic_counts_[n] for n in model.view_names_]
-    rho = (min(60 + 12, (72 + 60) / 2) - 12) / 60
+    rho = ((72 + 0.5 * 60) / 1.5 - 12) / 60  # the default: forgetting=0.5
     return model, [n.copy() for n in tokens], rho
 
 
@@ -197,7 +197,7 @@ def test_tokens_are_discounted_as_the_step_sizes_say(views):
     model, total, before = make(LinkPLSA), 0.0, 1.0
     for size, end, step in zip(sizes, ends, steps, strict=True):
         batch = views[end - size : end]
-        model.partial_fit(batch)
+        model.partial_fit(batch, forgetting=1)
         memory = model.stream_["remembered"]
         assert size / memory == pytest.approx(step)
         total = (memory - size) / before * total + batch["view_0"].sum()
@@ -251,7 +251,7 @@ def test_a_stream_with_a_half_life_follows_a_drift(rng):
     share = {}
     for name, options in {
         "half-life": {"half_life": 120},
-        "usual": {},
+        "by place": {"forgetting": 1},
         "all": {"forgetting": 0},
     }.items():
         model = PLSA(3, random_state=0)
@@ -269,7 +269,7 @@ def test_a_stream_with_a_half_life_follows_a_drift(rng):
     # six batches of sixty are three half-lives: an eighth is left of what was remembered
     assert share["half-life"] == pytest.approx(1 - 1 / 8, abs=0.05)
     # weights i of batches 1 to 12, of which 7 to 12 are late
-    assert share["usual"] == pytest.approx(57 / 78, abs=0.05)
+    assert share["by place"] == pytest.approx(57 / 78, abs=0.05)
     assert share["all"] == pytest.approx(1 / 2, abs=0.05)
 
 
