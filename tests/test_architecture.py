@@ -62,12 +62,13 @@ ALLOWED = {
     "cluster_source": {
         *("disk_memory", "em", "fit_source", "outputs", "runners", "shards", "views"),
     },
+    "streaming": {"em", "new_documents", "params", "reading", "runners", "views", "wording"},
     "topic_terms": {
         *("annotation", "curation", "explorer", "model_repr", "report", "retrieval.files"),
     },
     "base": {
         *("em", "fit_source", "io", "new_documents", "params", "pickling", "reading.codes"),
-        *("scores", "topic_terms", "training_data", "views"),
+        *("scores", "streaming", "topic_terms", "training_data", "views"),
     },
     "held_out": {"em", "ensemble.reliability", "views"},
     "strength": {

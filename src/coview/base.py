@@ -40,6 +40,7 @@ from coview.params import complete_docstring
 from coview.pickling import VersionedPickleMixin
 from coview.reading.codes import recipes_with_titles
 from coview.scores import ScoresMixin
+from coview.streaming import OF_STREAM, StreamMixin
 from coview.topic_terms import TopicsMixin
 from coview.training_data import TrainingDataMixin
 from coview.views.container import Views
@@ -50,6 +51,7 @@ OnState = Callable[[dict[str, Any]], bool | None]
 class BaseViewsModel(
     VersionedPickleMixin,
     TrainingDataMixin,
+    StreamMixin,
     ScoresMixin,
     NewDocumentsMixin,
     CallbackSupportMixin,
@@ -413,8 +415,8 @@ class BaseViewsModel(
         }
         for name, value in attributes.items():
             setattr(self, name, value)
-        self.__dict__.pop("why_", None)  # the reasons for another fit, by `coview.auto`
-        self.__dict__.pop("hidden_topics_", None)
+        for name in ("why_", "hidden_topics_", *OF_STREAM):  # of another fit, or of a stream
+            self.__dict__.pop(name, None)
         hidden = hidden_of(self.init, self.n_components)
         if len(hidden):
             self.hidden_topics_ = hidden

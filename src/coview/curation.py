@@ -220,7 +220,7 @@ def _merged(model: Any, new_of: np.ndarray) -> Any:
     made, n_new = copy(model), int(new_of.max()) + 1
     together = np.zeros((len(new_of), n_new))
     together[np.arange(len(new_of)), new_of] = 1.0
-    p_z = model.doc_topic_.mean(axis=0, dtype=np.float64)
+    p_z = _shares_of_topics(model)
     mean = _weighted_mean(together, p_z)
     made.n_components = made._n_features_out = n_new
     made.seeds = None  # they may be of topics that are gone
@@ -238,11 +238,20 @@ def _merged(model: Any, new_of: np.ndarray) -> Any:
     return made
 
 
+def _shares_of_topics(model: Any) -> np.ndarray:
+    """Return how much of the documents each topic has; after `partial_fit`, of all so far."""
+    if hasattr(model, "topic_counts_"):
+        return sum(model.topic_counts_.values())
+    return model.doc_topic_.mean(axis=0, dtype=np.float64)
+
+
 def _merge_own(
     model: Any, made: Any, new_of: np.ndarray, mean: np.ndarray, together: np.ndarray
 ) -> None:
     """Merge what some models have beyond the common attributes."""
     own = vars(model)
+    if "topic_counts_" in own:
+        made.topic_counts_ = {n: c @ together for n, c in model.topic_counts_.items()}
     if "topic_links_" in own:
         made.topic_links_ = {n: _times(mean, p) for n, p in model.topic_links_.items()}
     if "view_shares_" in own:

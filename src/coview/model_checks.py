@@ -103,6 +103,9 @@ class _Sizes:
             "unseen_terms_": self._by_view(lambda width: _integers((None,), width)),
             "feature_names_": self._by_view(_texts_or_none),
             "doc_ids_": _texts_or_none(docs),
+            "topic_counts_": self._by_view(lambda width: _array((k,), low=0)),
+            "stream_": _stream,
+            "n_docs_seen_": _number(int, low=0),
             "topic_names_": self._topic_names,
             "hidden_topics_": _integers((None,), k),
             "topic_stability_": _or_none(_array((k,), may_be=finite_or_nan)),
@@ -269,6 +272,13 @@ def _shares(shape: tuple[int | None, ...], or_zero: bool = False) -> Check:
 
 def _number(*kinds: type, low: float | None = None, high: float | None = None) -> Check:
     return lambda value, what: check_value(value, what, *kinds, low=low, high=high)
+
+
+def _stream(state: Any, what: str) -> None:
+    """Check how far a stream has come: see `coview.em.stream.StreamState`."""
+    for name in ("docs", "batches", "largest"):
+        check_value(check_value(state, what, dict)[name], f"{what}.{name}", int, low=1)
+    check_value(state["remembered"], f"{what}.remembered", float, low=np.finfo(float).tiny)
 
 
 def _by_graph(weights: Any, what: str) -> None:

@@ -26,6 +26,7 @@ from coview.em.scaling import count_clipped, real_views, warn_of_clipped
 from coview.em.simplex import pad_topics
 from coview.em.starts import Start, deterministic_kmeans
 from coview.params import check_dtype, check_factor, check_int, check_positive, check_real
+from coview.reading.growing import grown_recipes
 from coview.reading.recipes import encode_vectors, is_frame, raw_columns, read_raw
 from coview.runners.threads import ThreadRunner
 from coview.shards.sharded import ShardedViews
@@ -85,7 +86,7 @@ class NewDocumentsMixin(TransformerMixin):
     doc_topic_: np.ndarray
     labels_: np.ndarray
 
-    def read(self, raw: Mapping[str, Any]) -> Views:
+    def read(self, raw: Mapping[str, Any], *, new_terms: bool = False) -> Views:
         """Read raw documents (texts, lists of tokens, pictures) as views of this model.
 
         Parameters
@@ -93,15 +94,21 @@ class NewDocumentsMixin(TransformerMixin):
         raw : dict of list
             For some of the views made from raw data, the new documents: ``{"en": [text, None]}``.
             None is an absent view.
+        new_terms : bool, default=False
+            Whether words that the model does not know are counted as well, in columns after
+            those that it knows, as `partial_fit` takes them.
 
         Returns
         -------
         Views
         """
         check_is_fitted(self)
-        parts = read_raw(self.recipes_, raw)
-        features = {name: self.feature_names_[name] for name in parts["data"]}
-        return Views(**parts, features=features)
+        names, recipes = self.feature_names_, self.recipes_
+        if new_terms:
+            recipes = grown_recipes(recipes, raw)
+            names = {n: getattr(recipes[n], "terms", terms) for n, terms in names.items()}
+        parts = read_raw(recipes, raw)
+        return Views(**parts, features={name: names[name] for name in parts["data"]})
 
     def transform(self, X: Any) -> np.ndarray:
         """Fold documents in: return their mixtures under the fitted topics.
@@ -244,7 +251,7 @@ class NewDocumentsMixin(TransformerMixin):
         self.__dict__.pop("topic_centers_", None)  # of an earlier fit
         if self.assign == "kmeans":
             self.topic_centers_ = topic_centers(self.doc_topic_, seed)
-        self.labels_ = _with_pins(self._assign(self.doc_topic_), data)
+        self.labels_ = with_pins(self._assign(self.doc_topic_), data)
 
     def _run_labels(self, problem: Problem, data: Prepared, seed: int) -> np.ndarray:
         """Return the labels of the training documents in a finished run that may not be kept."""
@@ -255,7 +262,7 @@ class NewDocumentsMixin(TransformerMixin):
             labels = nearest_center(doc_topic, topic_centers(doc_topic, seed))
         else:
             labels = doc_topic.argmax(axis=1)
-        return _with_pins(labels, data)
+        return with_pins(labels, data)
 
     def as_views(self, X: Any) -> Views:
         """Return documents as views of this model: in its order, with its columns.
@@ -367,7 +374,7 @@ def _is_rows(X: Any) -> bool:
 # -- labels from mixtures --------------------------------------------------------------------------
 
 
-def _with_pins(labels: np.ndarray, data: Prepared) -> np.ndarray:
+def with_pins(labels: np.ndarray, data: Prepared) -> np.ndarray:
     """Return the labels with those that were given."""
     return labels if data.labels is None else np.where(data.labels >= 0, data.labels, labels)
 

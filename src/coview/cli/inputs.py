@@ -245,16 +245,19 @@ class DataSource:
 
     # -- new documents for a fitted model --
 
-    def new_documents(self, model: Any) -> Iterator[Views]:
-        """Yield the documents as views of a fitted model, a large table in chunks."""
+    def new_documents(self, model: Any, *, new_terms: bool = False) -> Iterator[Views]:
+        """Yield the documents as views of a fitted model, a large table in chunks.
+
+        With `new_terms` also words that the model does not know are counted.
+        """
         if not self.vector_files:
-            yield from self._read_new(model)
+            yield from self._read_new(model, new_terms)
             return
         from coview.reading.embeddings import vector_items
 
         vectors = {view: list(vector_items(file)) for view, file in self.vector_files.items()}
         done = 0
-        for views in self._read_new(model):
+        for views in self._read_new(model, new_terms):
             part = {view: rows[done : done + len(views)] for view, rows in vectors.items()}
             done += len(views)
             yield _joined(views, model.read(part))
@@ -264,12 +267,12 @@ class DataSource:
                     f"{self.vector_files[view]} has {len(rows):,} vectors for {done:,} documents."
                 )
 
-    def _read_new(self, model: Any) -> Iterator[Views]:
+    def _read_new(self, model: Any, new_terms: bool) -> Iterator[Views]:
         """Yield the documents as views of a fitted model, without those of files of vectors."""
         if self.is_table and not self.view:
-            yield from self._read_table_for(model, self.path())
+            yield from self._read_table_for(model, self.path(), new_terms)
         elif self._is_image_folder():
-            yield read_images_for(model, self.path())
+            yield read_images_for(model, self.path(), new_terms)
         else:
             views = self._read()
             names = [n for n in model.view_names_ if n in views.names]
@@ -287,7 +290,7 @@ class DataSource:
             return False
         return not is_views_folder(self.path()) and not self.is_sharded
 
-    def _read_table_for(self, model: Any, path: Path) -> Iterator[Views]:
+    def _read_table_for(self, model: Any, path: Path, new_terms: bool) -> Iterator[Views]:
         """Read a table with the model's recipes, `CHUNK_ROWS` rows at a time."""
         from coview.reading.tables import check_columns, open_table
         from coview.views.container import Views
@@ -300,7 +303,8 @@ class DataSource:
         while rows := list(islice(cells_of_rows, CHUNK_ROWS)):
             cells = list(zip(*rows, strict=True))
             raw = {source: list(cells[i]) for i, source in enumerate(columns)}
-            views = model.read(resolve_image_paths(raw, path.parent, model))
+            raw = resolve_image_paths(raw, path.parent, model)
+            views = model.read(raw, new_terms=new_terms)
             ids = [str(value) for value in cells[-1]] if self.id else None
             yield Views(views, ids=ids) if ids else views
 

@@ -243,6 +243,7 @@ ARGUMENTS = {
     "min_df": "--min-df",
     "max_df": "--max-df",
     "max_features": "--max-features",
+    "new_terms": "--grow",
 }
 
 # -- checks ----------------------------------------------------------------------------------------

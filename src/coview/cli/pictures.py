@@ -26,7 +26,7 @@ def raw_folder(folder: Path) -> dict[str, list[Any]]:
     return {name: list(items) for name, items in raw.items() if items is not None}
 
 
-def read_images_for(model: Any, folder: Path) -> Views:
+def read_images_for(model: Any, folder: Path, new_terms: bool = False) -> Views:
     """Count images and captions in the visual words and terms of the model."""
     from coview.reading.image_files import read_picture_folder
     from coview.views.container import Views
@@ -39,7 +39,7 @@ def read_images_for(model: Any, folder: Path) -> Views:
         raise ValueError(
             f"{folder} contains images and captions, but the model was not fitted to any."
         )
-    return Views(model.read(known), ids=found.ids)
+    return Views(model.read(known, new_terms=new_terms), ids=found.ids)
 
 
 def resolve_image_paths(

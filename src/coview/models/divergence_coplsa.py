@@ -109,6 +109,7 @@ class DivergenceCoPLSA(PenalizedModel):
 
     _schedule = ("emissions", "thetas")  # in turn, as in the paper
     _usual_strength = 1.0
+    _streams = True
 
     def __init__(
         self,

@@ -65,5 +65,7 @@ class LinkPLSA(BaseViewsModel):
     True
     """
 
+    _streams = True
+
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
         return one_mixture(data, free_topics(start, data), start)  # one p(z|d): (4)

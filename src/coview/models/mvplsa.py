@@ -35,6 +35,7 @@ from typing import Any, Literal
 import numpy as np
 
 from coview.base import BaseViewsModel
+from coview.em.emissions import Emission, FactoredTopics
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
@@ -86,6 +87,10 @@ class MVPLSA(BaseViewsModel):
     >>> model.topic_links_["view_1"].shape
     (3, 4)
     """
+
+    _streams = True
+    feature_topics_: dict[str, np.ndarray]
+    topic_links_: dict[str, np.ndarray]
 
     def __init__(
         self,
@@ -146,6 +151,10 @@ class MVPLSA(BaseViewsModel):
             start, self.n_feature_topics, data, rng, self.feature_topics_init
         )  # (3)
         return one_mixture(data, topics, start)  # one p(z|d) for all views: (17)
+
+    def _emissions(self, dtype: Any) -> list[Emission]:
+        factors = ((self.topic_links_[n], self.feature_topics_[n]) for n in self.view_names_)
+        return [FactoredTopics.from_rows(*pair, dtype) for pair in factors]
 
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
         return factor_attributes(problem, data)

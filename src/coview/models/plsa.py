@@ -60,6 +60,7 @@ class PLSA(BaseViewsModel):
     """
 
     _one_view = True
+    _streams = True
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
         return one_mixture(data, free_topics(start, data), start)

@@ -161,6 +161,19 @@ def match_features(
     return _move_columns(matrix, target, len(fitted_names))
 
 
+def grown_names(fitted_names: np.ndarray, names: np.ndarray) -> np.ndarray:
+    """Return the fitted names, and after them those that are new, in their order.
+
+    >>> grown_names(np.array(["b", "a"]), np.array(["c", "a", "d"])).tolist()
+    ['b', 'a', 'c', 'd']
+    """
+    known = set(fitted_names.tolist())
+    new = [name for name in names.tolist() if name not in known]
+    if not new:
+        return fitted_names
+    return np.array([*fitted_names.tolist(), *new], dtype=fitted_names.dtype.char)
+
+
 def _check_width(found: int, width: int | None, view: str, owner: str) -> None:
     if width is not None and found != width:
         raise ValueError(
