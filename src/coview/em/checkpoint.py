@@ -117,6 +117,7 @@ class CheckpointWriter:
         self._model = model  # its name, for whoever looks at the file
         self._generation = 0
         self._last = time.monotonic()
+        self._seen = 0  # iterations of the current run; accelerated EM passes over some
         self.state = FitState()
 
     def open(self, blank: Callable[[], Problem], n_runs: int, max_iter: int) -> FitState:
@@ -172,13 +173,18 @@ class CheckpointWriter:
                 "other parameters. Give the same, or choose another path."
             )
 
+    def begin_run(self, n_iter: int) -> None:
+        """Say that a run begins, after so many iterations of it that were resumed."""
+        self._seen = n_iter
+
     def after_iteration(self, run: Callable[[], EMRun], n_iter: int) -> None:
         """Write the state of the current run, if it is time to."""
         if self._checkpoint is None:
             return
         every, waited = self._checkpoint.every, time.monotonic() - self._last
-        if n_iter % every == 0 if every else waited >= self._checkpoint.seconds:
+        if n_iter // every > self._seen // every if every else waited >= self._checkpoint.seconds:
             self.write(run())
+        self._seen = n_iter
 
     def write(self, run: EMRun | None) -> None:
         """Write the state now, with `run` as the current one."""

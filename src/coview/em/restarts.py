@@ -45,6 +45,8 @@ class FitPlan:
         The steps of one iteration; see `run_em`.
     max_iter, tol : int, float
         When a run ends.
+    acceleration : str or None
+        As in the model's parameters; trials of starts have none.
     n_jobs, verbose : int or None, int
         As in the model's parameters.
     on_iteration : callable, optional
@@ -61,6 +63,7 @@ class FitPlan:
     schedule: tuple[Update, ...]
     max_iter: int
     tol: float
+    acceleration: str | None = None
     n_jobs: int | None = None
     verbose: int = 0
     on_iteration: OnIteration | None = None
@@ -152,6 +155,7 @@ class _Restarts:
             resumed.problem if resumed else self._begin(i, np.random.default_rng(seed), candidates)
         ]
         tried = tuple(candidates)
+        self._writer.begin_run(len(history))
         del resumed
 
         def on_iteration(problem: Problem, values: Sequence[Values]) -> bool:
@@ -162,7 +166,9 @@ class _Restarts:
             return plan.on_iteration is not None and bool(plan.on_iteration(problem, values))
 
         try:
-            run = self._em(first, plan.max_iter, plan.tol, on_iteration, history)
+            run = self._em(
+                first, plan.max_iter, plan.tol, on_iteration, history, plan.acceleration
+            )
         except Interrupted as interrupt:
             interrupt.run = replace(interrupt.run, candidates=tried)
             self._unfinished = interrupt.run
@@ -205,10 +211,12 @@ class _Restarts:
         tol: float,
         on_iteration: OnIteration | None = None,
         history: Sequence[Values] = (),
+        acceleration: str | None = None,
     ) -> EMRun:
         schedule, runner = self._plan.schedule, self._runner
+        how = max_iter, tol, on_iteration, history, acceleration
         try:
-            return run_em(problems.pop(), runner, schedule, max_iter, tol, on_iteration, history)
+            return run_em(problems.pop(), runner, schedule, *how)
         except Interrupted as interrupt:
             self._unfinished = _better(self._unfinished, interrupt.run)
             raise

@@ -103,7 +103,7 @@ def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -
     if new_thetas is not None:
         if not problem.penalty.row_local:
             _move_thetas(problem.penalty, new_thetas, problem, slice(None))
-        after = _refreshed(replace(after, thetas=new_thetas))
+        after = refreshed(replace(after, thetas=new_thetas))
     return Step(values, after)
 
 
@@ -119,7 +119,7 @@ def _seed_term(problem: Problem) -> float:
     return log_prior(problem.seeds, problem.weights, [e.by_term for e in problem.emissions])
 
 
-def _refreshed(problem: Problem) -> Problem:
+def refreshed(problem: Problem) -> Problem:
     """Fit the penalty's own parameters to the new mixtures; keep its value before that."""
     penalty = problem.penalty.refresh(problem.mixtures)
     if penalty is problem.penalty:
