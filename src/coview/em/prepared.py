@@ -316,9 +316,7 @@ def check_fit_memory(
     if n_feature_topics:
         what += f" and up to {max(n_feature_topics):,} feature topics (n_feature_topics)"
     check_memory(
-        fit_bytes(
-            matrices, n_topics, n_slots, itemsize, clusters, n_feature_topics, generations
-        ),
+        fit_bytes(matrices, n_topics, n_slots, itemsize, clusters, n_feature_topics, generations),
         f"fitting {what} to {n_docs:,} documents and {terms:,} terms",
     )
 

@@ -166,9 +166,7 @@ class _Restarts:
             return plan.on_iteration is not None and bool(plan.on_iteration(problem, values))
 
         try:
-            run = self._em(
-                first, plan.max_iter, plan.tol, on_iteration, history, plan.acceleration
-            )
+            run = self._em(first, plan.max_iter, plan.tol, on_iteration, history, plan.acceleration)
         except Interrupted as interrupt:
             interrupt.run = replace(interrupt.run, candidates=tried)
             self._unfinished = interrupt.run
