@@ -33,9 +33,10 @@ from coview.em.problem import Problem
 from coview.em.simplex import limits
 from coview.em.step import Values, refreshed
 
-# No share is extrapolated below this part of that of x2: EM recovers slowly from shares near 0. On
-# Cora and Reuters (200 passes, 10 and 20 topics) 0.5 needs 51 to 63 passes, 0.1 needs 65 to 85,
-# 0.01 needs 84 to 125; 0.7 needs a few less than 0.5, but refuses nothing that 0.5 does not.
+# No share is extrapolated below this part of that of x2: EM recovers slowly from shares near 0. To
+# the objective of 200 passes of plain EM (LinkPLSA on Cora and Reuters, 10 and 20 topics) it takes
+# 51 to 63 passes with 0.5, 65 to 85 with 0.1, and 84 to 125 with 0.01. 0.7 saves a few more, but
+# is refused more often.
 FLOOR = 0.5
 GENERATIONS = 4  # of mixtures and topics at a time, see above
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # the same array at x0, x1 and x2

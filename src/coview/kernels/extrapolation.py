@@ -6,7 +6,12 @@ With points x0, x1, x2 of EM, r = x1 - x0 and v = (x2 - x1) - r. All of it is in
 import numpy as np
 from numba import njit
 
-_OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
+_OPTIONS = {
+    "nogil": True,
+    "cache": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract"},  # as in `kernels.sweep`
+}
 
 
 @njit(**_OPTIONS)
@@ -31,11 +36,11 @@ def squared_lengths(x0, x1, x2):
 @njit(**_OPTIONS)
 def _ahead(first, middle, last, alpha, floor):
     """Return x0 - 2 alpha r + alpha^2 v of one share, at least floor * x2; 0 where x2 is."""
-    if not last > 0.0:
-        return 0.0
-    r = np.float64(middle) - np.float64(first)
-    v = (np.float64(last) - np.float64(middle)) - r
-    return max(np.float64(first) - 2.0 * alpha * r + alpha * alpha * v, floor * np.float64(last))
+    first, middle, last = np.float64(first), np.float64(middle), np.float64(last)
+    r = middle - first
+    v = (last - middle) - r
+    ahead = max(first - 2.0 * alpha * r + alpha * alpha * v, floor * last)
+    return ahead if last > 0.0 else 0.0
 
 
 @njit(**_OPTIONS)
@@ -44,17 +49,22 @@ def extrapolate_rows(x0, x1, x2, alpha, floor, tiny):
 
     Rows that EM has not moved, pinned ones among them, become those of x2 to the bit.
     """
+    n_columns = x0.shape[1]
+    row = np.empty(n_columns)
     for i in range(x0.shape[0]):
-        mass, moved = 0.0, False
-        for k in range(x0.shape[1]):
-            moved = moved or x1[i, k] != x0[i, k] or x2[i, k] != x1[i, k]
-            mass += _ahead(x0[i, k], x1[i, k], x2[i, k], alpha, floor)
-        for k in range(x0.shape[1]):
-            if moved and mass > 0.0 and x2[i, k] > 0.0:
-                share = _ahead(x0[i, k], x1[i, k], x2[i, k], alpha, floor) / mass
-                x1[i, k] = max(share, tiny)
-            else:
+        mass, n_moved = 0.0, 0
+        for k in range(n_columns):
+            row[k] = _ahead(x0[i, k], x1[i, k], x2[i, k], alpha, floor)
+            n_moved += (x1[i, k] != x0[i, k]) | (x2[i, k] != x1[i, k])
+            mass += row[k]
+        if not (n_moved and mass > 0.0):
+            for k in range(n_columns):
                 x1[i, k] = x2[i, k]
+            continue
+        scale = 1.0 / mass
+        for k in range(n_columns):
+            share = max(row[k] * scale, tiny)
+            x1[i, k] = share if x2[i, k] > 0.0 else 0.0
 
 
 @njit(**_OPTIONS)
@@ -68,10 +78,12 @@ def mass_ahead(x0, x1, x2, alpha, floor, mass):
 @njit(**_OPTIONS)
 def extrapolate_columns(x0, x1, x2, alpha, floor, mass, tiny):
     """Write the point ahead over x1 (terms, topics), columns divided by mass (topics,)."""
+    n_columns = x0.shape[1]
+    scale = np.zeros(n_columns)  # a topic of zeros has no mass, and stays
+    for k in range(n_columns):
+        if mass[k] > 0.0:
+            scale[k] = 1.0 / mass[k]
     for i in range(x0.shape[0]):
-        for k in range(x0.shape[1]):
-            if x2[i, k] > 0.0 and mass[k] > 0.0:
-                share = _ahead(x0[i, k], x1[i, k], x2[i, k], alpha, floor) / mass[k]
-                x1[i, k] = max(share, tiny)
-            else:
-                x1[i, k] = x2[i, k]
+        for k in range(n_columns):
+            share = max(_ahead(x0[i, k], x1[i, k], x2[i, k], alpha, floor) * scale[k], tiny)
+            x1[i, k] = share if x2[i, k] > 0.0 else 0.0
