@@ -213,6 +213,15 @@ def test_steps_that_may_lower_the_objective_are_refused(views):
         LinkPLSA(3, acceleration="anderson").fit(views)
 
 
+def test_a_runner_that_keeps_mixtures_elsewhere_is_refused(rng):
+    class Elsewhere:
+        def step(self, problem, update):
+            raise AssertionError
+
+    with pytest.raises(ValueError, match=r"in memory.*acceleration=None"):
+        run_em(make_case(rng).problem(), Elsewhere(), acceleration="squarem")
+
+
 # -- the same bits -----------------------------------------------------------------------------
 
 

@@ -110,9 +110,19 @@ class Squarem(PlainEM):
         return problem
 
 
-def accelerated(acceleration: str | None, problem: Problem, map_in_order: Callable) -> PlainEM:
-    """Return what makes the states of a run, by the name that a model's parameter has."""
-    return PlainEM() if acceleration is None else Squarem(problem, map_in_order)
+def accelerated(acceleration: str | None, problem: Problem, runner: Callable) -> PlainEM:
+    """Return what makes the states of a run, by the name that a model's parameter has.
+
+    `runner` is a `map_in_order`. One that takes steps by itself may have the mixtures elsewhere.
+    """
+    if acceleration is None:
+        return PlainEM()
+    if hasattr(runner, "step"):
+        raise ValueError(
+            f"acceleration={acceleration!r} needs the mixtures of all documents in memory, which "
+            "this fit does without. Use acceleration=None."
+        )
+    return Squarem(problem, runner)
 
 
 def check_ascent(monotone: bool, what: str) -> None:
