@@ -1,12 +1,17 @@
 """SQUAREM against plain EM: passes and CPU seconds to the same objective, and what defaults give.
 
     python benchmarks/bench_acceleration.py race [--data cora ...] [--models link ...] [--topics 10]
+    python benchmarks/bench_acceleration.py starts
     python benchmarks/bench_acceleration.py defaults
 
 `race`: from the same random start, 200 passes of plain EM; then the passes and CPU seconds (start
 and everything else included) in which `acceleration="squarem"` reaches that objective. `inf` where
 it does not in 400 passes: it went to another optimum. Behind it, the objective of SQUAREM's
 pass 200 minus that of plain EM's, as parts per million.
+
+`starts`: the iterations after which plain EM from `init="stepwise"` has the objectives of iterations
+20, 50 and 100 from `init="random"` (`inf` if not in 100), the same accelerated, and how many
+iterations the epoch of the start costs in CPU time, without the one of the random start.
 
 `defaults`: with all defaults, agreement of labels with the classes (NMI) of all documents,
 and perplexity of one document in five that was not fitted, plain and accelerated.
@@ -20,12 +25,17 @@ import warnings
 
 import numpy as np
 
-from coview.datasets import load_dataset
+from coview.datasets import load_dataset, load_python_api
 from coview.metrics import nmi_max
 from coview.models import MODEL_NAMES, ONE_VIEW, model_class
 
 DATA = ["20newsgroups", "reuters1200", "wikipedia", "python_api", "cora"]
 PASSES = 200
+HEADS = {
+    "race": "data,model,topics,seed,passes,cpu_ratio,gain_ppm",
+    "starts": "data,model,topics,seed,20,50,100,fast_20,fast_50,fast_100,cost",
+    "defaults": "data,model,topics,seed,acceleration,iterations,seconds,nmi,perplexity",
+}
 
 
 def make(name, n_topics, **options):
@@ -59,6 +69,26 @@ def race(name, views, n_topics, seed):
     return passes, seconds / timed_fit(fast, views), gain
 
 
+def compare_starts(name, views, n_topics, seed):
+    """Return iterations from the warm start, plain and accelerated, and the cost of the start."""
+    common = {"ensemble": 0, "random_state": seed, "tol": 0.0, "view_weights": "balanced"}
+    found = []
+    for acceleration in (None, "squarem"):
+        fits = {}
+        for init in ("random", "stepwise"):
+            options = {**common, "init": init, "acceleration": acceleration}
+            fits[init] = make(name, n_topics, max_iter=100, **options).fit(views).trace_
+        warm = np.array([fits["stepwise"].start_objective, *fits["stepwise"].objective])
+        for pass_ in (20, 50, 100):
+            there = np.flatnonzero(warm >= fits["random"].objective[pass_ - 1])
+            found.append(int(there[0]) if len(there) else np.inf)
+    seconds = []
+    for init, n in (("random", 1), ("random", 11), ("stepwise", 1)):
+        model = make(name, n_topics, max_iter=n, init=init, **common)
+        seconds.append(min(timed_fit(model, views) for _ in range(3)))
+    return [*found, (seconds[2] - seconds[0]) / ((seconds[1] - seconds[0]) / 10)]
+
+
 def by_defaults(name, views, n_topics, seed):
     """Return iterations, CPU seconds, NMI and perplexity, plain and accelerated."""
     rng = np.random.default_rng(seed)
@@ -75,19 +105,16 @@ def by_defaults(name, views, n_topics, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=["race", "defaults"])
+    parser.add_argument("part", choices=["race", "starts", "defaults"])
     parser.add_argument("--data", nargs="+", default=DATA)
     parser.add_argument("--models", nargs="+", default=list(MODEL_NAMES))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--topics", type=int, nargs="+", default=[10, 20, 50])
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    if args.part == "race":
-        print("data,model,topics,seed,passes,cpu_ratio,gain_ppm")
-    else:
-        print("data,model,topics,seed,acceleration,iterations,seconds,nmi,perplexity")
+    print(HEADS[args.part])
     for data in args.data:
-        views = load_dataset(data)
+        views = load_python_api() if data == "python_api" else load_dataset(data)
         for name in args.models:
             if len(views.names) == 1 and name not in ONE_VIEW:
                 continue
@@ -98,9 +125,16 @@ def main():
                     passes, ratio, gain = race(name, here, k, seed)
                     print(f"{first},{passes},{ratio:.2f},{gain:.1f}", flush=True)
                     continue
+                if args.part == "starts":
+                    *iterations, cost = compare_starts(name, here, k, seed)
+                    print(f"{first},{','.join(map(str, iterations))},{cost:.1f}", flush=True)
+                    continue
                 pairs = zip(("none", "squarem"), by_defaults(name, here, k, seed), strict=True)
                 for how, (n_iter, seconds, nmi, perplexity) in pairs:
-                    print(f"{first},{how},{n_iter},{seconds:.2f},{nmi:.4f},{perplexity:.2f}")
+                    print(
+                        f"{first},{how},{n_iter},{seconds:.2f},{nmi:.4f},{perplexity:.2f}",
+                        flush=True,
+                    )
 
 
 if __name__ == "__main__":

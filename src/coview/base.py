@@ -72,7 +72,8 @@ class BaseViewsModel(
     init : str, fitted model, or ndarray of shape (documents, n_components) or (documents,)
         Where EM begins. "auto" (default) is "consensus", what an ensemble of clusterings agrees on
         (see `trace_.ensemble`); with labels for every topic it is "naive_bayes". By name also:
-        "random" topics; "kmeans" on tf-idf weighted, length-normalized, concatenated views;
+        "random" topics; "stepwise", where one epoch of 16 mini-batches leads from those, which
+        saves iterations; "kmeans" on tf-idf weighted, length-normalized, concatenated views;
         "spectral" embedding of the neighbor graph of those, "spectral_sum" of the sum of the views'
         graphs (up to 20,000 documents); "view_kmeans", k-means on the clusters of k-means on
         each view; "mvc", the clusters of `coview.baselines.MVC` with the seed of the fit;
