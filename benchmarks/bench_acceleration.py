@@ -9,9 +9,9 @@ and everything else included) in which `acceleration="squarem"` reaches that obj
 it does not in 400 passes: it went to another optimum. Behind it, the objective of SQUAREM's
 pass 200 minus that of plain EM's, as parts per million.
 
-`starts`: the iterations after which plain EM from `init="stepwise"` has the objectives of iterations
-20, 50 and 100 from `init="random"` (`inf` if not in 100), the same accelerated, and how many
-iterations the epoch of the start costs in CPU time, without the one of the random start.
+`starts`: the iterations after which plain EM from `init="stepwise"` has the objectives of
+iterations 20, 50 and 100 from `init="random"` (`inf` if not in 100), the same accelerated, and how
+many iterations the epoch of the start costs in CPU time, without the one of the random start.
 
 `defaults`: with all defaults, agreement of labels with the classes (NMI) of all documents,
 and perplexity of one document in five that was not fitted, plain and accelerated.

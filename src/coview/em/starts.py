@@ -52,19 +52,20 @@ def random_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Sta
     p_w_z = tuple(_perturbed_corpus(m, n_topics, rng) for m in data.matrices)
     if data.labels is not None:
         p_w_z = tuple(map(_blend_with_pinned, p_w_z, data.matrices, repeat(data.labels)))
-    return Start("random", mixtures_to_begin_with(theta, data), p_w_z)
+    return Start("random", _padded_theta(theta, data), p_w_z)
 
 
 def stepwise_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
     """Start from where one epoch of mini-batches leads from random topics (`em.stepwise`)."""
     from coview.em.stepwise import stepwise_epoch
 
-    return stepwise_epoch(random_start(data, n_topics, rng), data, rng)
+    theta, p_w_z = stepwise_epoch(random_start(data, n_topics, rng), data, rng)
+    return Start("stepwise", _padded_theta(theta, data), p_w_z)
 
 
 def mixture_start(name: str, theta: np.ndarray, data: Prepared) -> Start:
     """Start from mixtures (documents, topics), and the topics that follow from them."""
-    n_topics, theta = theta.shape[1], mixtures_to_begin_with(theta, data)
+    n_topics, theta = theta.shape[1], _padded_theta(theta, data)
     p_w_z = tuple(topics_from_mixtures(theta[:, :n_topics], m) for m in data.matrices)
     return Start(name, theta, p_w_z)
 
@@ -335,7 +336,7 @@ def weighted_side_by_side(data: Prepared, dtype: Any) -> sp.csr_array:
     return sp.csr_array(sp.hstack(weighted, format="csr"), dtype=dtype)
 
 
-def mixtures_to_begin_with(theta: np.ndarray, data: Prepared) -> np.ndarray:
+def _padded_theta(theta: np.ndarray, data: Prepared) -> np.ndarray:
     """Pad mixtures; make them uniform for empty documents, one-hot for pinned ones."""
     padded, n_topics = pad_topics(theta, data.dtype), theta.shape[1]
     padded[data.empty, :n_topics] = 1 / n_topics  # any other value would make the label noise

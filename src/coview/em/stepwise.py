@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from coview.em.emissions import Topics
 from coview.em.prepared import Prepared, make_blocks
 from coview.em.problem import Problem
-from coview.em.starts import Start, mixtures_to_begin_with
+from coview.em.starts import Start
 from coview.em.step import em_step
 
 BATCHES = 16
@@ -27,8 +27,13 @@ FORGETTING = 0.7  # the exponent of eta
 SPREAD = 0.01  # share of a mixture that is spread over all topics: EM keeps a zero
 
 
-def stepwise_epoch(start: Start, data: Prepared, rng: np.random.Generator) -> Start:
-    """Return where one epoch leads from a start; each document is in one batch."""
+def stepwise_epoch(
+    start: Start, data: Prepared, rng: np.random.Generator
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Return mixtures and topics p(w|z) of each view after one epoch from a start.
+
+    Each document is in one batch.
+    """
     n_topics, whole = len(start.p_w_z[0]), data.mass.sum()
     theta = np.array(start.theta)
     expected = [p_w_z.T * (whole / n_topics) for p_w_z in start.p_w_z]
@@ -43,7 +48,7 @@ def stepwise_epoch(start: Start, data: Prepared, rng: np.random.Generator) -> St
             s += eta * n_z * emission.over_terms
     mixtures = (1 - SPREAD) * theta[:, :n_topics] + SPREAD / n_topics
     p_w_z = tuple(np.ascontiguousarray(_normalized(s).T) for s in expected)
-    return Start("stepwise", mixtures_to_begin_with(mixtures, data), p_w_z)
+    return mixtures, p_w_z
 
 
 def _problem(
