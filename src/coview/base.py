@@ -97,10 +97,9 @@ class BaseViewsModel(
     acceleration : {"squarem"} or None, default=None
         "squarem" extrapolates after every two iterations of EM, and keeps the result unless the
         objective falls (Varadhan & Roland, 2008): a third of the iterations for the same objective,
-        with twice the memory for mixtures and topics. A run of `max_iter` iterations ends further
-        up. Extrapolations, refused ones among them, are iterations as well: one is one pass over
-        the data in any case. It needs steps that never lower the objective: not `step="paper"` of
-        `LTM`, `MGGM` and `PairwiseCoPLSA`, nor priors below 1.
+        and twice the memory for mixtures and topics. An extrapolation, kept or not, is an iteration
+        as well: one is a pass over the data in any case. Not for steps that may lower the
+        objective: `step="paper"` of `LTM`, `MGGM` and `PairwiseCoPLSA`, and priors below 1.
     doc_topic_prior : float, default=1.0
         Parameter of the Dirichlet prior of mixtures p(z|d), also of new documents; 1 is no prior.
         Above 1 they are smoothed, by as many pseudo-counts in each topic as it is above 1 (in

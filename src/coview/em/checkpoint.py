@@ -46,7 +46,8 @@ class Checkpoint:
     path : path
         The state is written alternately to `<path>.0` and `<path>.1`.
     every : int or None, default=None
-        Iterations between two writes. None: write by `seconds`.
+        Iterations between two writes. None: write by `seconds`. With `acceleration` it is written
+        where a cycle of three iterations ends.
     seconds : float, default=30
         Minimum time between two writes, if `every` is None.
     resume : bool, default=False
