@@ -55,6 +55,7 @@ def race(name, views, n_topics, seed):
     if name == "voted":  # the same votes, hence the same start
         common["voter"] = make("plsa", n_topics, **common, max_iter=20)
     common["view_weights"] = "balanced"
+    make(name, n_topics, max_iter=3, acceleration="squarem", **common).fit(views)  # compile
     plain = make(name, n_topics, max_iter=PASSES, **common)
     seconds = timed_fit(plain, views)
     fast = make(name, n_topics, max_iter=2 * PASSES, acceleration="squarem", **common)
