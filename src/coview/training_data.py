@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from coview.em.acceleration import GENERATIONS, check_ascent
 from coview.em.ensemble_view import (
     check_ensemble,
     ensemble_share,
@@ -49,6 +50,7 @@ class TrainingDataMixin:
     n_init: int
     max_iter: int
     tol: float
+    acceleration: str | None
     fold_in_max_iter: int
     fold_in_tol: float
     assign: str
@@ -75,11 +77,24 @@ class TrainingDataMixin:
         check_fold_in(self.fold_in_max_iter, self.fold_in_tol)
         check_choice("scaling", self.scaling, ["auto", None])
         check_choice("assign", self.assign, ["argmax", "kmeans"])
+        self._check_acceleration()
         check_seeds(self.seeds)
         check_ensemble(self.ensemble)
         check_dtype(self.dtype)
         check_n_jobs(self.n_jobs)
         check_verbose(self.verbose)
+
+    def _check_acceleration(self) -> None:
+        """Refuse to accelerate where the objective, which judges extrapolations, may fall."""
+        if check_choice("acceleration", self.acceleration, ["squarem", None]) is None:
+            return
+        for name in ("doc_topic_prior", "topic_word_prior"):
+            check_ascent(getattr(self, name) >= 1, f"{name} below 1")
+        check_ascent(self._monotone_step(), "step='paper'")
+
+    def _monotone_step(self) -> bool:
+        """Return whether the model's own step promises not to lower the objective."""
+        return True
 
     def _n_slots(self, data: Prepared) -> int:
         """Return how many mixtures a document has."""
@@ -114,7 +129,8 @@ class TrainingDataMixin:
         check_training_data(data)
         sizes = self.n_components, self._n_slots(data), data.dtype.itemsize
         clusters, features = self._needs_ensemble(data), self._feature_topics(data)
-        check_fit_memory(data.matrices, *sizes, clusters, features)
+        generations = 2 if self.acceleration is None else GENERATIONS
+        check_fit_memory(data.matrices, *sizes, clusters, features, generations)
         seeds, names = prepare_seeds(self.seeds, self.n_components, self.init, views, data)
         data = replace(data, seeds=seeds)
         data, learned = self._learn_from_views(data, rng.spawn(1)[0])

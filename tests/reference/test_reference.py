@@ -18,6 +18,7 @@ from tests.reference import (
     mvplsa,
     pairwise_coplsa,
     plsa,
+    squarem,
     voted_plsa,
 )
 
@@ -881,3 +882,27 @@ def test_with_all_documents_assigned_the_second_stage_is_one_m_step(voters):
         for _, p_w_z in states:
             np.testing.assert_allclose(p_w_z[c], words / words.sum(), **CLOSE)
     np.testing.assert_array_equal(assigned, labels)
+
+
+def test_squarem_finds_the_fixed_point_of_a_map_with_one_rate_at_once():
+    rng = np.random.default_rng(0)
+    fixed, x0 = [rows(rng, 4, 3), rows(rng, 2, 5)], [rows(rng, 4, 3), rows(rng, 2, 5)]
+
+    def step(point):
+        return [f + 0.9 * (p - f) for f, p in zip(fixed, point, strict=True)]
+
+    x1 = step(x0)
+    alpha = squarem.step_length(x0, x1, step(x1))
+    assert alpha == pytest.approx(-10)  # -1 / (1 - rate)
+    for found, expected in zip(squarem.ahead(x0, x1, step(x1), alpha, 0.0), fixed, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_squarem_refuses_a_point_that_is_worse_and_repeats_the_value_before():
+    def step(point):  # a wall right behind the points that plain steps reach
+        value = float(point[0][0, 0])
+        return value if value < 0.6 else -1.0, [point[0] + np.array([[0.05, -0.05]]) * value]
+
+    objectives, _ = squarem.squarem([np.array([[0.5, 0.5]])], step, 3, 0.0)
+    assert objectives[2] == objectives[1]
+    assert objectives[3] > objectives[2]

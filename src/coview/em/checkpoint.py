@@ -50,7 +50,8 @@ class Checkpoint:
     path : path
         The state is written alternately to `<path>.0` and `<path>.1`.
     every : int or None, default=None
-        Iterations between two writes. None: write by `seconds`.
+        Iterations between two writes. None: write by `seconds`. With `acceleration` it is written
+        where a cycle of three iterations ends.
     seconds : float, default=30
         Minimum time between two writes, if `every` is None.
     resume : bool, default=False
@@ -128,6 +129,7 @@ class CheckpointWriter:
         self._model = model  # its name, for whoever looks at the file
         self._generation = 0
         self._last = time.monotonic()
+        self._seen = 0  # iterations of the current run; accelerated EM passes over some
         self.state = FitState()
         self.store: MixtureStore | None = None  # of a fit whose mixtures are in files
 
@@ -205,13 +207,18 @@ class CheckpointWriter:
                 "other parameters. Give the same, or choose another path."
             )
 
+    def begin_run(self, n_iter: int) -> None:
+        """Say that a run begins, after so many iterations of it that were resumed."""
+        self._seen = n_iter
+
     def after_iteration(self, run: Callable[[], EMRun], n_iter: int) -> None:
         """Write the state of the current run, if it is time to."""
         if self._checkpoint is None:
             return
         every, waited = self._checkpoint.every, time.monotonic() - self._last
-        if n_iter % every == 0 if every else waited >= self._checkpoint.seconds:
+        if n_iter // every > self._seen // every if every else waited >= self._checkpoint.seconds:
             self.write(run())
+        self._seen = n_iter
 
     def write(self, run: EMRun | None) -> None:
         """Write the state now, with `run` as the current one."""

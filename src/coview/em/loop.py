@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from coview.em.acceleration import accelerated, unmoved
 from coview.em.penalties.base import Penalty
 from coview.em.prepared import Block
 from coview.em.problem import Problem
@@ -82,6 +83,7 @@ def run_em(
     tol: float = 1e-5,
     on_iteration: OnIteration | None = None,
     history: Sequence[Values] = (),
+    acceleration: str | None = None,
 ) -> EMRun:
     """Iterate until the objective changes by less than tol of itself, or max_iter times.
 
@@ -95,21 +97,35 @@ def run_em(
     `on_iteration(problem, values)` is called after each iteration with the new state and the
     objectives of all states before it; a true answer ends the run. Given these two as `problem`
     and `history`, a later call continues the run to the same bits.
+
+    With `acceleration` some of the passes start from an extrapolated state (`em.acceleration`).
+    They are iterations like any other, but convergence is found in steps of EM alone, a pass
+    from a state that is refused repeats the values before it, and `on_iteration` is called where
+    a cycle of up to three iterations ends.
     """
     values = list(history)
+    states = accelerated(acceleration, problem, runner)
     complete = problem, len(values)  # always assigned together, so that Ctrl-C finds a whole state
     stop = False
     try:
         while True:
             last = stop or len(values) == max_iter
             step = _step(runner, problem, "nothing" if last else schedule[0])
-            values.append(step.values)
-            _warn_of_a_fall(values, problem)
-            if last or has_converged(values, tol):
-                return EMRun(problem, tuple(values))
-            problem = step.problem  # two generations of arrays at a time, never three
-            for update in schedule[1:]:
-                problem = _step(runner, problem, update).problem
+            if states.refuses(step.values, values):
+                values.append(unmoved(values[-1]))
+                problem = states.fall_back()
+            else:
+                values.append(step.values)
+                _warn_of_a_fall(values, problem)
+                if last or (not states.extrapolated and has_converged(values, tol)):
+                    return EMRun(problem, tuple(values))
+                problem = step.problem  # two generations of arrays at a time, never three
+                for update in schedule[1:]:
+                    problem = _step(runner, problem, update).problem
+                problem = states.next_state(problem, more=len(values) < max_iter)
+            del step
+            if not states.begins:
+                continue
             complete = problem, len(values)
             if on_iteration is not None:
                 stop = bool(on_iteration(problem, values))

@@ -292,20 +292,22 @@ def fit_bytes(
     itemsize: int,
     clusters: bool = False,
     n_feature_topics: Sequence[int] = (),
+    generations: int = 2,
 ) -> int:
     """Return the memory that a fit takes beside the views themselves.
 
     Non-zeros in column order and their ratios, old and new mixtures, old and new topics and their
     gradient in double precision, and the same of feature topics, where there are some. With
     `clusters` there is an ensemble: it is made before all that is there, its consensus is found
-    beside the column order, and its labels stay.
+    beside the column order, and its labels stay. Accelerated EM has more `generations` of mixtures
+    and topics than an old and a new one (`em.acceleration`).
     """
     n_docs, width = matrices[0].shape[0], padded(n_topics)
     nnz, terms = sum(m.nnz for m in matrices), sum(m.shape[1] for m in matrices)
-    mixtures = 2 * n_slots * n_docs * width * itemsize
-    topics = terms * width * (2 * itemsize + 8)
+    mixtures = generations * n_slots * n_docs * width * itemsize
+    topics = terms * width * (generations * itemsize + 8)
     pairs = zip(n_feature_topics, matrices, strict=False)
-    factors = sum(n * (m.shape[1] + n_topics) for n, m in pairs) * (2 * itemsize + 8)
+    factors = sum(n * (m.shape[1] + n_topics) for n, m in pairs) * (generations * itemsize + 8)
     em = nnz * (4 + 2 + itemsize) + mixtures + topics + factors
     if not clusters:
         return em
@@ -320,6 +322,7 @@ def check_fit_memory(
     itemsize: int,
     clusters: bool = False,
     n_feature_topics: Sequence[int] = (),
+    generations: int = 2,
 ) -> None:
     """Refuse a fit that does not fit into memory, before anything large is allocated."""
     n_docs, terms = matrices[0].shape[0], sum(m.shape[1] for m in matrices)
@@ -327,7 +330,7 @@ def check_fit_memory(
     if n_feature_topics:
         what += f" and up to {max(n_feature_topics):,} feature topics (n_feature_topics)"
     check_memory(
-        fit_bytes(matrices, n_topics, n_slots, itemsize, clusters, n_feature_topics),
+        fit_bytes(matrices, n_topics, n_slots, itemsize, clusters, n_feature_topics, generations),
         f"fitting {what} to {n_docs:,} documents and {terms:,} terms",
     )
 

@@ -46,6 +46,8 @@ class FitPlan:
         The steps of one iteration; see `run_em`.
     max_iter, tol : int, float
         When a run ends.
+    acceleration : str or None
+        As in the model's parameters; trials of starts have none.
     runner : callable
         `runner()` is a context manager that gives what takes the steps; see `run_em`.
     verbose : int
@@ -64,6 +66,7 @@ class FitPlan:
     schedule: tuple[Update, ...]
     max_iter: int
     tol: float
+    acceleration: str | None = None
     runner: Callable[[], AbstractContextManager[Any]] = ThreadRunner
     verbose: int = 0
     on_iteration: OnIteration | None = None
@@ -155,6 +158,7 @@ class _Restarts:
             resumed.problem if resumed else self._begin(i, np.random.default_rng(seed), candidates)
         ]
         tried = tuple(candidates)
+        self._writer.begin_run(len(history))
         del resumed
 
         def on_iteration(problem: Problem, values: Sequence[Values]) -> bool:
@@ -165,7 +169,7 @@ class _Restarts:
             return plan.on_iteration is not None and bool(plan.on_iteration(problem, values))
 
         try:
-            run = self._em(first, plan.max_iter, plan.tol, on_iteration, history)
+            run = self._em(first, plan.max_iter, plan.tol, on_iteration, history, plan.acceleration)
         except Interrupted as interrupt:
             interrupt.run = replace(interrupt.run, candidates=tried)
             self._unfinished = interrupt.run
@@ -208,10 +212,12 @@ class _Restarts:
         tol: float,
         on_iteration: OnIteration | None = None,
         history: Sequence[Values] = (),
+        acceleration: str | None = None,
     ) -> EMRun:
         schedule, runner = self._plan.schedule, self._runner
+        how = max_iter, tol, on_iteration, history, acceleration
         try:
-            return run_em(problems.pop(), runner, schedule, max_iter, tol, on_iteration, history)
+            return run_em(problems.pop(), runner, schedule, *how)
         except Interrupted as interrupt:
             self._unfinished = _better(self._unfinished, interrupt.run)
             raise

@@ -56,6 +56,14 @@ def random_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Sta
     return Start("random", uniform_theta(data, n_topics), p_w_z)
 
 
+def stepwise_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
+    """Start from where one epoch of mini-batches leads from random topics (`em.stepwise`)."""
+    from coview.em.stepwise import stepwise_epoch
+
+    theta, p_w_z = stepwise_epoch(random_start(data, n_topics, rng), data, rng)
+    return Start("stepwise", _padded_theta(theta, data), p_w_z)
+
+
 def mixture_start(name: str, theta: np.ndarray, data: Prepared) -> Start:
     """Start from mixtures (documents, topics), and the topics that follow from them."""
     n_topics, theta = theta.shape[1], _padded_theta(theta, data)
@@ -214,6 +222,7 @@ def spectral_embedding(graph: sp.csr_array, n_vectors: int, rng: np.random.Gener
 
 STARTS = {
     "random": random_start,
+    "stepwise": stepwise_start,
     "kmeans": kmeans_start,
     "spectral": spectral_start,
     "spectral_sum": spectral_sum_start,

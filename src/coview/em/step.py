@@ -176,7 +176,7 @@ def conclude(
         after = replace(after, thetas=new_thetas)
         if not problem.penalty.row_local:
             _move_thetas(problem.penalty, new_thetas, problem, slice(None))
-            after = _refreshed(after)
+            after = refreshed(after)
     return Step(values, after)
 
 
@@ -192,7 +192,7 @@ def _seed_term(problem: Problem) -> float:
     return log_prior(problem.seeds, problem.weights, [e.by_term for e in problem.emissions])
 
 
-def _refreshed(problem: Problem) -> Problem:
+def refreshed(problem: Problem) -> Problem:
     """Fit the penalty's own parameters to the new mixtures; keep its value before that."""
     penalty = problem.penalty.refresh(problem.mixtures)
     if penalty is problem.penalty:

@@ -184,6 +184,7 @@ class MGGM(NeighborsOfNewDocuments):
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
+        acceleration: Literal["squarem"] | None = None,
         doc_topic_prior: float = 1.0,
         topic_word_prior: float = 1.0,
         view_weights: Any = "learn",
@@ -204,6 +205,7 @@ class MGGM(NeighborsOfNewDocuments):
             n_init=n_init,
             max_iter=max_iter,
             tol=tol,
+            acceleration=acceleration,
             doc_topic_prior=doc_topic_prior,
             topic_word_prior=topic_word_prior,
             view_weights=view_weights,
@@ -228,6 +230,9 @@ class MGGM(NeighborsOfNewDocuments):
         self.normalize_graph_weights = normalize_graph_weights
         self.smooth_new = smooth_new
         self.step = step
+
+    def _monotone_step(self) -> bool:
+        return self.step == "safe"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

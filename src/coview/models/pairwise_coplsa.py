@@ -129,6 +129,7 @@ class PairwiseCoPLSA(PenalizedModel):
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
+        acceleration: Literal["squarem"] | None = None,
         doc_topic_prior: float = 1.0,
         topic_word_prior: float = 1.0,
         view_weights: Any = "learn",
@@ -149,6 +150,7 @@ class PairwiseCoPLSA(PenalizedModel):
             n_init=n_init,
             max_iter=max_iter,
             tol=tol,
+            acceleration=acceleration,
             doc_topic_prior=doc_topic_prior,
             topic_word_prior=topic_word_prior,
             view_weights=view_weights,
@@ -169,6 +171,9 @@ class PairwiseCoPLSA(PenalizedModel):
         self.pair_fraction = pair_fraction
         self.reference_view = reference_view
         self.step = step
+
+    def _monotone_step(self) -> bool:
+        return self.step == "safe"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

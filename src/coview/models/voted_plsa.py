@@ -32,7 +32,7 @@ share p(v|c) in `view_shares_` and p(w|c,v) in `components_`.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -131,6 +131,7 @@ class VotedPLSA(BaseViewsModel):
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
+        acceleration: Literal["squarem"] | None = None,
         doc_topic_prior: float = 1.0,
         topic_word_prior: float = 1.0,
         view_weights: Any = "learn",
@@ -151,6 +152,7 @@ class VotedPLSA(BaseViewsModel):
             n_init=n_init,
             max_iter=max_iter,
             tol=tol,
+            acceleration=acceleration,
             doc_topic_prior=doc_topic_prior,
             topic_word_prior=topic_word_prior,
             view_weights=view_weights,
