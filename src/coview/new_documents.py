@@ -33,7 +33,7 @@ from coview.views.labels import mark_unknown
 from coview.views.vocabulary import known_views, match_views, read_known
 from coview.wording import listing
 
-SMALL_WORK = 1 << 24  # non-zeros, topics and iterations: some milliseconds, shorter than a pool takes
+SMALL_WORK = 1 << 24  # non-zeros times topics times iterations: no pool for some milliseconds
 FEW_TERMS = 0.25  # of a view; documents that have fewer get topics of these terms alone
 UNSEEN_SHARE = 0.01  # of the counts; below it no warning: folds always lose a few terms
 

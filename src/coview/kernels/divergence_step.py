@@ -20,8 +20,8 @@ The system. In all cases a Newton step x solves, for each topic k,
     M_k x_k + scale_k multiplier = rhs_k,    M_k = diag(excess_k) + Laplacian(weight_k),
 
 one row for each view, with sum_k scale_vk x_vk given for each view v: the topics meet only in the
-multipliers. `divergence_system.factor` eliminates each M_k (V x V) and then the Schur complement of the multipliers
-(V x V): O(K V^3) for V views and K topics.
+multipliers. `divergence_system.factor` eliminates each M_k (V x V) and then the Schur complement of
+the multipliers (V x V): O(K V^3) for V views and K topics.
 
 Why it is stable. The diagonal of M_k is never formed: its excess over the sum of the weights is
 kept, and elimination updates excess and weights by sums of positive numbers only. No digits cancel,
