@@ -149,14 +149,14 @@ ENGINES = {"exact": None, **{engine.__name__: engine for engine in INDEXES}}
 
 def neighbors(engine, X, threads):
     """Return the neighbors of each document, nearest first: (documents, P)."""
-    points = graphs._points(sp.csr_array(X), "euclidean")
+    points = graphs.scaled_points(sp.csr_array(X))
     if ENGINES[engine] is None:
         return graphs._exact(points, P).others.reshape(-1, P)
     others = np.asarray(ENGINES[engine](X, threads), dtype=np.intp)
     own = np.repeat(np.arange(len(others)), others.shape[1])
     known = (others.ravel() >= 0) & (others.ravel() != own)
-    pairs = graphs.Pairs(own[known], others.ravel()[known], np.empty(0))
-    found = graphs._measured(pairs, points).nearest(P)
+    pairs = graphs.NeighborPairs(own[known], others.ravel()[known], np.empty(0))
+    found = graphs.measured(pairs, points).nearest(P)
     table = np.full((len(others), P), -1)
     rank = np.arange(len(found.points)) - np.searchsorted(found.points, found.points)
     table[found.points, rank] = found.others

@@ -1,9 +1,11 @@
 """New documents are aligned with a fitted model once, and folded in by one call."""
 
+import copy
+
 import numpy as np
 import pytest
 
-from coview import DataWarning, DivergenceCoPLSA, LinkPLSA, Views
+from coview import DataWarning, DivergenceCoPLSA, LinkPLSA, Views, new_documents
 from coview.datasets import make_views
 from coview.views import vocabulary
 from tests.reference import link_plsa
@@ -88,3 +90,41 @@ def test_the_end_of_folding_in_can_be_changed_after_the_fit(model, views):
         model.set_params(fold_in_tol=1e-4)
     assert np.abs(loose - usual).max() > 1e-3
     np.testing.assert_array_equal(model.transform(views), usual)
+
+
+# -- topics of their own terms ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def wide():
+    return make_views(40, 3, {"en": 400, "fr": 300}, doc_length=20, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def wide_model(wide):
+    return LinkPLSA(3, init="random", random_state=0, max_iter=5, tol=0, ensemble=0).fit(wide)
+
+
+def test_few_documents_get_the_bits_they_get_among_many(wide_model, wide, monkeypatch):
+    together = wide_model.transform(wide)
+    for rows in ([7], [3, 5, 9], range(40)):
+        np.testing.assert_array_equal(wide_model.transform(wide[rows]), together[rows])
+    monkeypatch.setattr(new_documents, "FEW_TERMS", -1.0)  # all terms
+    monkeypatch.setattr(new_documents, "SMALL_WORK", -1)  # in a pool of threads
+    np.testing.assert_array_equal(wide_model.transform(wide[7]), together[[7]])
+
+
+def test_topics_that_were_changed_count_at_once(wide_model, wide):
+    changed = copy.deepcopy(wide_model)
+    before = changed.transform(wide[:2])
+    for topics in changed.components_.values():
+        topics[:] = topics[[1, 2, 0]]  # in place
+    np.testing.assert_allclose(changed.transform(wide[:2]), before[:, [1, 2, 0]], atol=1e-6)
+    changed.components_ = {n: t[[2, 0, 1]] for n, t in changed.components_.items()}
+    np.testing.assert_allclose(changed.transform(wide[:2]), before, atol=1e-6)
+
+
+def test_folding_in_leaves_nothing_in_the_model(wide_model, wide):
+    before = set(vars(wide_model))
+    wide_model.transform(wide[:2])
+    assert set(vars(wide_model)) == before

@@ -28,7 +28,7 @@ from coview.em.starts import Start, deterministic_kmeans
 from coview.params import check_dtype, check_factor, check_int, check_positive, check_real
 from coview.reading.growing import grown_recipes
 from coview.reading.recipes import encode_vectors, is_frame, raw_columns, read_raw
-from coview.runners.threads import ThreadRunner
+from coview.runners.threads import ThreadRunner, in_this_thread
 from coview.shards.sharded import ShardedViews
 from coview.views.checks import DataWarning
 from coview.views.container import Views
@@ -36,6 +36,8 @@ from coview.views.labels import mark_unknown
 from coview.views.vocabulary import known_views, match_views, read_known
 from coview.wording import listing
 
+SMALL_WORK = 1 << 24  # non-zeros times topics times iterations: no pool for some milliseconds
+FEW_TERMS = 0.25  # of a view; documents that have fewer get topics of these terms alone
 UNSEEN_SHARE = 0.01  # of the counts; below it no warning: folds always lose a few terms
 
 
@@ -190,7 +192,7 @@ class NewDocumentsMixin(TransformerMixin):
         if isinstance(X, ShardedViews):
             return self._mixtures_from_disk(X, guess)
         data = self._new_data(X).with_guess(guess)
-        problem, data = self._fold_in_data(data, self.components_)
+        problem, data = self._fold_in_data(*_own_terms(data, self.components_))
         mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
         doc_topic = self._consensus(mixtures, problem.slots, data)
         by_view = {n: mixtures[slot] for n, slot in zip(data.names, problem.slots, strict=True)}
@@ -341,6 +343,9 @@ class NewDocumentsMixin(TransformerMixin):
         uniform = np.full((data.n_docs, self._n_features_out), 1 / self._n_features_out)
         start = Start("uniform", pad_topics(uniform, data.dtype), ())
         problem = self._fold_in_problem(data, self._fold_in_topics(components, data), start)
+        work = sum(m.nnz for m in data.matrices) * self._n_features_out * max_iter
+        if work <= SMALL_WORK:
+            return fold_in(problem, in_this_thread, max_iter, tol), data
         with ThreadRunner(self.n_jobs) as run:
             return fold_in(problem, run, max_iter, tol), data
 
@@ -369,6 +374,29 @@ def check_fold_in(max_iter: int, tol: float) -> tuple[int, float]:
 def _is_rows(X: Any) -> bool:
     """Tell one matrix as nested lists of numbers from a list of views."""
     return isinstance(X, list | tuple) and bool(len(X)) and np.ndim(X[0]) == 1
+
+
+def _own_terms(
+    data: Prepared, components: Mapping[str, np.ndarray]
+) -> tuple[Prepared, dict[str, np.ndarray]]:
+    """Return the data in blocks, and the topics p(w|z) of the terms that these documents have.
+
+    The kernels want topics term by term. To bring all of them into that order takes longer than to
+    fold a document in; to keep them so with the model would take as much memory again. So blocks of
+    few documents number their own terms; the matrices stay as they are.
+    """
+    matrices, topics = [], {}
+    for name, matrix in zip(data.names, data.matrices, strict=True):
+        topics[name] = components[name]
+        if matrix.nnz < matrix.shape[1]:
+            terms, places = np.unique(matrix.indices, return_inverse=True)
+            if len(terms) <= FEW_TERMS * matrix.shape[1]:
+                parts = matrix.data, places.astype(matrix.indices.dtype), matrix.indptr
+                matrix = sp.csr_array(parts, shape=(matrix.shape[0], len(terms)))
+                topics[name] = components[name][:, terms]
+        matrices.append(matrix)
+    blocks = replace(data, matrices=tuple(matrices)).cut(columns=False).blocks
+    return replace(data, blocks=blocks), topics
 
 
 # -- labels from mixtures --------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from coview.report.disagreement import (
     mean_by_topic,
     measure_disagreement,
     measure_fit,
+    most_alike,
 )
 from coview.report.folding import SMOOTHING, draw_documents, fold_views, resample, token_lengths
 from tests.reference import report as naive
@@ -207,3 +208,37 @@ def test_means_by_topic_leave_out_what_is_not_known():
     mixtures = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
     values = np.array([0.2, 0.8, np.nan])
     np.testing.assert_allclose(mean_by_topic(values, mixtures), [0.4, 0.8])
+
+
+# -- a sample of many documents --------------------------------------------------------------------
+
+
+def test_a_sample_as_large_as_the_documents_changes_nothing(folded, found):
+    again = explain_drawn(folded, 3, np.random.default_rng(0), most=120)
+    for name, sums in found[2].sums.items():
+        np.testing.assert_array_equal(again.sums[name], sums)
+
+
+def test_the_chance_level_of_a_sample_is_about_that_of_all(folded, found):
+    disagreement, real, _ = found
+    some = explain_drawn(folded, 3, np.random.default_rng(1), most=40)
+    by_sample = measure_disagreement(folded, folded.joint, real, some)
+    np.testing.assert_array_equal(by_sample.value, disagreement.value)
+    np.testing.assert_array_equal(np.isnan(by_sample.chance), np.isnan(disagreement.chance))
+    apart = np.nanmean(by_sample.chance) - np.nanmean(disagreement.chance)
+    assert abs(apart) < 0.03
+    assert np.nanstd(by_sample.chance) > 0
+
+
+def test_a_document_that_was_drawn_stands_for_itself_and_others_for_their_like(rng):
+    topic, tokens = rng.integers(3, size=200), rng.integers(1, 500, size=200).astype(float)
+    known = rng.random((200, 2)) < 0.8
+    rows = np.sort(rng.permutation(200)[:90])
+    alike = rows[most_alike(topic, known, tokens, rows)]
+    np.testing.assert_array_equal(alike[rows], rows)
+    for d in np.setdiff1d(np.arange(200), rows):
+        same = [r for r in rows if (known[r] == known[d]).all()]
+        same = [r for r in same if topic[r] == topic[d]] or same or list(rows)
+        nearest = min(abs(tokens[r] - tokens[d]) for r in same)
+        assert alike[d] in same
+        assert abs(tokens[alike[d]] - tokens[d]) == nearest

@@ -10,7 +10,7 @@ from coview.datasets import make_views
 from coview.metrics import topic_coherence
 from coview.report import Report, summarize, top_terms
 from coview.report.search import _chance_precision
-from coview.report.topics import exclusivity, representatives
+from coview.report.topics import _named, exclusivity, representatives
 from tests.contracts.models import MODELS
 
 QUICK = {"n_resamples": 1, "search_sample": 30, "n_documents": 3, "n_terms": 5}
@@ -291,3 +291,30 @@ def test_names_from_data_are_escaped(views):
     found = summarize(quick_fit(hostile), hostile, **QUICK)
     assert "\x1b" not in found.to_text()
     assert "\x1b" not in found.to_json()
+
+
+def test_a_report_of_a_sample_of_drawn_documents_says_so(model, views):
+    whole = summarize(model, views, **QUICK)
+    assert whole.model["n_drawn"] == 60
+    assert "sample" not in whole.sentences["agreement"]
+    some = summarize(model, views, chance_sample=20, **QUICK)
+    assert some.model["n_drawn"] == 20
+    assert "by a sample of 20 documents" in some.sentences["agreement"]
+    np.testing.assert_array_equal(some.disagreement.value, whole.disagreement.value)
+
+
+def test_first_terms_are_those_of_a_full_stable_sort(model, rng):
+    scores = rng.integers(6, size=25).astype(float)  # many ties
+    terms = np.arange(25)
+    for most in (1, 4, 24, 25, 40):
+        order = np.argsort(-scores, kind="stable")[:most]
+        expected = [(f"word{i}", scores[i]) for i in order]
+        assert _named(model, "text", terms, scores, most) == expected
+
+
+def test_exclusivity_ranks_as_scipy_does(rng):
+    from scipy.stats import rankdata
+
+    p_w, p_z_w = rng.integers(5, size=30) / 5 + 0.1, rng.random(30)
+    frequent, own = (rankdata(p, "max") / 30 for p in (p_w, p_z_w))
+    np.testing.assert_array_equal(exclusivity(p_w, p_z_w), 2 / (1 / frequent + 1 / own))

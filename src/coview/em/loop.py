@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from coview.em.acceleration import accelerated, unmoved
+from coview.em.lone_documents import LoneDocuments
 from coview.em.penalties.base import Penalty
 from coview.em.prepared import Block
 from coview.em.problem import Problem
@@ -173,7 +174,11 @@ def fold_in(problem: Problem, map_in_order: Callable, max_iter: int, tol: float)
     penalty = problem.penalty if problem.penalty.row_local else Penalty()
     alone = replace(problem, penalty=penalty)
 
+    lone = LoneDocuments.of(alone)
+
     def work(block: Block) -> list[np.ndarray]:
+        if lone is not None:
+            return lone.fold_in(block, max_iter, tol)
         return _fold_in_block(alone, block, max_iter, tol)
 
     thetas = [np.empty_like(t) for t in problem.thetas]

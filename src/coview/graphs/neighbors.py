@@ -25,7 +25,7 @@ from coview.wording import plural
 
 # Costs in units of one multiplication in a dense product (about 0.06 ns on two cores): of one
 # multiplication in a sparse product, and of selecting among the distances of one pair.
-SPARSE_COST, CHOICE_COST = 250, 50
+SPARSE_COST, CHOICE_COST = 100, 50
 # Limit of "auto": one or two minutes, such as 50,000 documents of 500 dense features.
 MAX_WORK = 1.5e12
 BUFFER = 1 << 25  # bytes of a block of distances
@@ -160,12 +160,20 @@ def _ranges(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def _distinct(points: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Return where each distinct row occurs first (ascending), and which of them each row is."""
+    if _surely_distinct(points):
+        return np.arange(points.shape[0]), np.arange(points.shape[0])
     known: dict[tuple[bytes, bytes], int] = {}
     group = np.empty(points.shape[0], dtype=np.intp)
     for i, (start, stop) in enumerate(zip(points.indptr, points.indptr[1:], strict=False)):
         key = points.indices[start:stop].tobytes(), points.data[start:stop].tobytes()
         group[i] = known.setdefault(key, len(known))
     return np.unique(group, return_index=True)[1], group
+
+
+def _surely_distinct(points: sp.csr_array) -> bool:
+    """Return whether sums of the features, each with a factor of its own, differ in all rows."""
+    factors = np.random.default_rng(0).random(points.shape[1])
+    return len(np.unique(points @ factors)) == points.shape[0]
 
 
 def _with_duplicates(found: NeighborPairs, group: np.ndarray, most: int) -> NeighborPairs:
@@ -222,12 +230,13 @@ class _Blocks:
         self.n_padded = -(-n // self.width) * self.width
         padding = (0, self.n_padded - n)
         common = sparse_costs(points) > float(n) ** 2
-        self.dense = np.pad(points[:, common].toarray(), (padding, (0, 0)))
-        self.rare = points[:, ~common]
-        self.rare.resize(self.n_padded, self.rare.shape[1])
-        self.rare_by_term = self.rare.T.tocsr()
         lengths = squared_lengths(points)
         self.lengths = np.pad(lengths, padding, constant_values=np.inf)
+        # the squared lengths as one more feature: the product of matrices adds them on its way
+        dense = np.pad(points[:, common].toarray(), (padding, (0, 0)))
+        self.dense = np.column_stack([dense, self.lengths])
+        self.rare = points[:, ~common]
+        self.rare_by_term = self.rare.tocsc()
         self.slack = _slack(points, lengths)
 
     def nearest(self, start: int, stop: int) -> NeighborPairs:
@@ -255,10 +264,15 @@ class _Blocks:
 
     def _distances(self, start: int, stop: int) -> np.ndarray:
         """Return |b|^2 - 2ab for all b, infinite for a itself: |a|^2 does not change the order."""
-        into = -2 * self.dense[start:stop] @ self.dense.T
+        from coview.kernels.nearest import sparse_products
+
+        own = -2 * self.dense[start:stop]
+        own[:, -1] = 1.0
+        into = own @ self.dense.T
         if self.rare.nnz:
-            into += (-2 * self.rare[start:stop] @ self.rare_by_term).toarray()
-        into += self.lengths
+            rows, columns = self.rare[start:stop], self.rare_by_term
+            parts = rows.indptr, rows.indices, -2 * rows.data
+            sparse_products(*parts, columns.indptr, columns.indices, columns.data, into)
         into[np.arange(stop - start), np.arange(start, stop)] = np.inf
         return into
 

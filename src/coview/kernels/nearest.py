@@ -37,7 +37,7 @@ def largest_of_rows(scores, own, same, found):
 
 @njit(**_OPTIONS)
 def sparse_products(indptr, indices, data, colptr, places, values, out):
-    """Put the inner products of sparse rows with all points into `out` (rows, points), zeros.
+    """Add the inner products of sparse rows with all points to `out` (rows, points).
 
     Rows come as the arrays of a CSR matrix, points as those of a CSC matrix: the entries of a
     feature together, in the order of the points.

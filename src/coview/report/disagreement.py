@@ -16,6 +16,9 @@ By chance views differ the more the shorter they are. So each document is drawn 
 model, with the same lengths and one mixture for all its views (`folding.resample`); the mean loss
 over `n_resamples` such documents, relative to the gain of the real one, is its chance level.
 
+Of many documents only a sample is drawn, since that takes most of the time of a report. The others
+take over what was found for a drawn one that is much like them: see `most_alike`.
+
 Dense measurements have no counts to be drawn. The chance level of a pair with such a view is what
 is usual: the median of the documents that have the same main topic.
 """
@@ -30,6 +33,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from coview.held_out import sample_rows
 from coview.report.folding import Folded, fold_in_counts, log_likelihoods, resample
 from coview.report.value import Disagreement
 
@@ -67,19 +71,61 @@ def explain(folded: Folded) -> Explained:
     return _explain(folded.log_likelihoods, folded.alone)
 
 
-def explain_drawn(folded: Folded, n_resamples: int, rng: np.random.Generator) -> Explained:
-    """Return the same of documents drawn from the model, the mean; of views that have counts."""
-    every = np.arange(len(folded.joint))
+def explain_drawn(
+    folded: Folded, n_resamples: int, rng: np.random.Generator, most: int | None = None
+) -> Explained:
+    """Return the same of documents drawn from the model, the mean; of views that have counts.
+
+    Of more than `most` documents a sample is drawn, and stands for the others.
+    """
+    n_docs = len(folded.joint)
+    rows = sample_rows(n_docs, n_docs if most is None else most, rng)
     names = [name for name in folded.names if not folded.is_dense(name)]
     runs = []
     for _ in range(n_resamples):
-        counts = {name: resample(folded, name, every, rng) for name in names}
+        counts = {name: resample(folded, name, rows, rng) for name in names}
         alone = {name: fold_in_counts(folded.model, name, counts[name]) for name in names}
         runs.append(_explain(_likelihood_of(folded.model, counts), alone))
-    return Explained(
+    found = Explained(
         {name: _mean([run.sums[name] for run in runs]) for name in names},
         {pair: _mean([run.lost[pair] for run in runs]) for pair in permutations(names, 2)},
     )
+    if len(rows) == n_docs:
+        return found
+    tokens = [folded.counts[name].sum(axis=1, dtype=np.float64) for name in names]
+    alike = most_alike(folded.joint.argmax(axis=1), folded.known, sum(tokens), rows)
+    return Explained(
+        {name: part[alike] for name, part in found.sums.items()},
+        {pair: part[alike] for pair, part in found.lost.items()},
+    )
+
+
+def most_alike(
+    topic: np.ndarray, known: np.ndarray, tokens: np.ndarray, rows: np.ndarray
+) -> np.ndarray:
+    """Return for each document which of the drawn `rows` stands for it: itself if it is one.
+
+    Otherwise one that has the same views (documents, views), then the same main topic, and of these
+    the nearest in its number of tokens: chance depends on little else.
+
+    >>> topic, known = np.array([0, 0, 1, 1, 0]), np.ones((5, 2), bool)
+    >>> most_alike(topic, known, np.array([10, 90, 10, 50, 70]), rows=np.array([0, 1, 2]))
+    array([0, 1, 2, 2, 1])
+    """
+    place = np.empty(len(topic), np.intp)
+    place[rows] = np.arange(len(rows))
+    kind = np.unique(known, axis=0, return_inverse=True)[1].ravel()
+    both = kind * (topic.max() + 1) + topic
+    for which in (np.zeros_like(kind), kind, both):  # ever closer, where there are such documents
+        for one in np.unique(which[rows]):
+            own, drawn = np.flatnonzero(which == one), rows[which[rows] == one]
+            drawn = drawn[np.argsort(tokens[drawn], kind="stable")]
+            above = np.searchsorted(tokens[drawn], tokens[own])
+            low, high = np.maximum(above - 1, 0), np.minimum(above, len(drawn) - 1)
+            nearer = tokens[own] - tokens[drawn[low]] <= tokens[drawn[high]] - tokens[own]
+            place[own] = np.searchsorted(rows, drawn[np.where(nearer, low, high)])
+    place[rows] = np.arange(len(rows))
+    return place
 
 
 Likelihood = Callable[[str, np.ndarray], np.ndarray]  # of a view under mixtures

@@ -28,7 +28,7 @@ def write_sentences(
         "coherence": _coherence(views),
         "views": _views(views),
         "coverage": _coverage(views, model["n_docs"]),
-        "agreement": _agreement(disagreement),
+        "agreement": _agreement(disagreement, model),
         "fit": _fit(fit),
         "search": _search(search, model["fitted_to_these"]),
     }
@@ -95,7 +95,7 @@ def _coverage(views: list[ViewReport], n_docs: int) -> str:
     return f"Documents that lack a view, of {n_docs:,}: {each}."
 
 
-def _agreement(found: Disagreement) -> str:
+def _agreement(found: Disagreement, model: dict[str, Any]) -> str:
     pairs = found.by_pair.values()
     value, chance = (
         mean_of_known(np.concatenate([getattr(one, part) for one in pairs] or [np.empty(0)]))
@@ -105,9 +105,12 @@ def _agreement(found: Disagreement) -> str:
         return ""
     beyond = value - chance
     verdict = "agree" if beyond < 0.1 else "agree in the main" if beyond < 0.3 else "disagree"
+    few = model["n_drawn"] < model["n_docs"]
+    sample = f", by a sample of {plural(model['n_drawn'], 'document')}" if few else ""
     return (
         f"Of what a view's own topics explain, {value:.0%} is lost with the topics of another view "
-        f"of the same document, where {chance:.0%} is to be expected by chance: views {verdict}."
+        f"of the same document, where {chance:.0%} is to be expected by chance{sample}: "
+        f"views {verdict}."
     )
 
 

@@ -36,6 +36,7 @@ def summarize(
     relevance: float = 0.6,
     n_resamples: int = 3,
     search_sample: int = 300,
+    chance_sample: int = 10_000,
     random_state: Any = 0,
 ) -> Report:
     """Return what a model says about documents, and how far it can be trusted.
@@ -57,6 +58,10 @@ def summarize(
         chance.
     search_sample : int, default=300
         Documents with which each view is searched with each other one; 0 leaves it out.
+    chance_sample : int, default=10_000
+        Documents that are drawn from the model. Of more, a sample is drawn, and each other document
+        takes the chance level of one with the same views and main topic and about as many tokens;
+        ``report.model["n_drawn"]`` tells how many were.
     random_state : int, Generator, RandomState or None, default=0
 
     Returns
@@ -80,13 +85,14 @@ def summarize(
     check_int("n_documents", n_documents, 0)
     check_int("n_resamples", n_resamples, 1)
     check_int("search_sample", search_sample, 0)
+    check_int("chance_sample", chance_sample, 1)
     inner = topic_model(model)
     given = inner.as_views(views)
     rng = np.random.default_rng(seed_of(random_state))
     classes, class_names = _classes(views, labels, given.n_docs)
     mixtures, assigned, fitted_to_these = _mixtures(model, inner, given)
     folded = fold_views(inner, given, of_fit=fitted_to_these)
-    real, drawn = explain(folded), explain_drawn(folded, n_resamples, rng)
+    real, drawn = explain(folded), explain_drawn(folded, n_resamples, rng, chance_sample)
     disagreement = measure_disagreement(folded, mixtures, real, drawn)
     coherence = coherences(folded)
     topics = report_topics(
@@ -104,6 +110,7 @@ def summarize(
         relevance=relevance,
     )
     facts = _facts(model, inner, given.n_docs, fitted_to_these)
+    facts["n_drawn"] = min(given.n_docs, chance_sample)
     of_views, fit = report_views(folded, coherence), measure_fit(folded, real, drawn)
     search = measure_search(folded, classes, search_sample, rng) if search_sample else []
     return Report(

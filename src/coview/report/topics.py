@@ -99,14 +99,15 @@ def exclusivity(p_w: np.ndarray, p_z_w: np.ndarray) -> np.ndarray:
     >>> exclusivity(np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.9, 1.0])).round(2)
     array([0.5 , 0.67, 0.5 ])
     """
-    from scipy.stats import rankdata
-
-    frequent, own = (rankdata(p, "max") / max(len(p), 1) for p in (p_w, p_z_w))
+    frequent, own = (np.searchsorted(np.sort(p), p, "right") / max(len(p), 1) for p in (p_w, p_z_w))
     return 2 / (1 / frequent + 1 / own)
 
 
 def _named(model: Any, view: str, terms: np.ndarray, scores: np.ndarray, most: int) -> Terms:
-    best = np.argsort(-scores, kind="stable")[:most]
+    first = np.arange(len(scores))
+    if most < len(scores):  # to sort all of them takes longer than all the rest
+        first = np.flatnonzero(scores >= -np.partition(-scores, most - 1)[most - 1])
+    best = first[np.argsort(-scores[first], kind="stable")][:most]
     return [(shown_term(model, view, int(terms[i])), float(scores[i])) for i in best]
 
 

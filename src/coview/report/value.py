@@ -170,7 +170,7 @@ class Report:
     model : dict
         ``class`` (``inner`` for the model in a classifier), ``n_topics``, ``n_docs``, ``n_iter``,
         ``converged``, ``objective``, ``parameters``; ``fitted_to_these`` tells whether the
-        documents are those of the fit.
+        documents are those of the fit, ``n_drawn`` how many were drawn for the chance level.
     views : list of ViewReport
     topics : list of TopicReport
         By number.

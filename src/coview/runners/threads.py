@@ -44,6 +44,11 @@ class ThreadRunner:
             yield waiting.popleft().result()
 
 
+def in_this_thread(function: Callable, items: Iterable) -> Iterator:
+    """Work on items one after the other where it is called: a runner for milliseconds of work."""
+    return map(function, items)
+
+
 def effective_threads(n_jobs: int | None) -> int:
     """Return the threads for n_jobs: None is every core of this process, -2 all but one, and so on.
 

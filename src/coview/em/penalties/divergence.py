@@ -102,10 +102,14 @@ class DivergenceAgreement(Penalty):
 
     def value(self, thetas: tuple[np.ndarray, ...], present: np.ndarray) -> float:
         """Return the penalty in (8); for skl, shares of 0 count as the smallest a step leaves."""
+        from coview.kernels import divergence_rows as kernel
+
         tiny, total = limits(thetas[0].dtype).tiny, 0.0
+        pairs = self._pairs(len(thetas))
         for docs in _chunks(np.arange(len(present))):
             rows = self._positive(_stack(thetas, docs), tiny)
-            total += float(self.strengths[docs] @ self._divergences(rows, present[docs]))
+            known = self.strengths[docs].astype(np.float64), pairs, present[docs]
+            total += kernel.weighted_divergences(self._kind, rows, *known)
         return total
 
     def m_step(
@@ -116,7 +120,7 @@ class DivergenceAgreement(Penalty):
         pinned: np.ndarray | None,
     ) -> tuple[np.ndarray, ...]:
         """Write the maximum of (10) for each document over its counts."""
-        some = np.column_stack([(c > 0).any(axis=1) for c in counts]) & present
+        some = _filled(counts) & present
         moves = some.any(axis=1) & (self.strengths > 0)
         if pinned is not None:
             moves &= ~pinned
@@ -161,46 +165,43 @@ class DivergenceAgreement(Penalty):
         docs: np.ndarray,
     ) -> None:
         """Take the step of documents with several views, unless the old mixtures are better."""
+        from coview.kernels import divergence_rows as kernel
+
         dtype = counts[0].dtype
-        tiny = limits(dtype).tiny
-        old = self._positive(_stack(thetas, docs), tiny)
-        q = _stack(counts, docs) * present[:, :, None]
-        mass = _total(q)
-        q /= mass[:, None, None]  # (10) divided by the mass of the document
-        q[q < tiny] = 0.0
-        lam = lam / mass
+        tiny, pairs = limits(dtype).tiny, self._pairs(len(counts))
+        old, q = self._positive(_stack(thetas, docs), tiny), _stack(counts, docs)
+        lam = lam.astype(np.float64)  # a copy
+        kernel.divide_by_mass(q, lam, present, tiny)
         if self.step == "paper":
-            new = cycle(q, self._of_pairs(lam, q.shape[1]), old, present, self.divergence)
+            new = cycle(q, lam[:, None, None] * pairs, old, present, self.divergence)
         else:
             new = self._maximum(q, lam, present, dtype)
-        new = np.where(present[:, :, None], new, old)
-        new = self._tidy(new, tiny).astype(dtype).astype(np.float64)  # compare what will be stored
-        before, after = (self._values(q, lam, h, present, tiny) for h in (old, new))
-        new = np.where((after >= before)[:, None, None], new, old)
+        single = dtype == np.float32
+        kernel.keep_better(self._kind, q, lam, pairs, present, old, tiny, single, new)
         for v, c in enumerate(counts):
-            c[docs] = new[:, v]
+            kernel.put_rows(new, docs, v, c)
 
-    def _of_pairs(self, lam: np.ndarray, n_views: int) -> np.ndarray:
-        """Return the strength of each pair of views, (documents, views, views)."""
-        pairs = np.ones((n_views, n_views)) if self.pairs is None else self.pairs
-        return lam[:, None, None] * pairs
+    @property
+    def _kind(self) -> int:
+        """The divergence as the kernels know it."""
+        from coview.kernels.divergence_system import L1, L2, SKL
+
+        return {"skl": SKL, "l2": L2, "l1": L1}[self.divergence]
+
+    def _pairs(self, n_views: int) -> np.ndarray:
+        """Return the factor of lam of each pair of views, (views, views)."""
+        return np.ones((n_views, n_views)) if self.pairs is None else self.pairs
 
     def _maximum(
         self, q: np.ndarray, lam: np.ndarray, present: np.ndarray, dtype: np.dtype
     ) -> np.ndarray:
         """Return the maximum of (10) for counts of mass 1; rows of absent views are undefined."""
-        from coview.kernels import divergence_step as kernel
+        from coview.kernels.divergence_step import solve
 
-        kind = {"skl": kernel.SKL, "l2": kernel.L2, "l1": kernel.L1}[self.divergence]
-        same = ~(lam < INFINITE[dtype.name])
-        if kind == kernel.L1:
-            # a strength of 1 lies just at the limit: rounding must not decide there
-            same |= _agreed(q, lam * (1 + 10 * np.finfo(dtype).eps), present)
-        rows = np.repeat(q.sum(axis=1, keepdims=True), q.shape[1], axis=1)
-        rest, found = present[~same], rows[~same]
-        views, n_present = np.argsort(~rest, axis=1, kind="stable"), rest.sum(axis=1)
-        kernel.solve(kind, q[~same], lam[~same], views, n_present, self._tolerance(dtype), found)
-        rows[~same] = found
+        # a strength of 1 lies just at the limit of l1: rounding must not decide there
+        limits_of_lam = INFINITE[dtype.name], float(1 + 10 * np.finfo(dtype).eps)
+        rows = np.empty_like(q)
+        solve(self._kind, q, lam, present, *limits_of_lam, self._tolerance(dtype), rows)
         return rows
 
     def _tolerance(self, dtype: np.dtype) -> float:
@@ -230,33 +231,6 @@ class DivergenceAgreement(Penalty):
         rows = rows / rows.sum(axis=2, keepdims=True)
         return self._positive(np.where(rows < tiny, 0.0, rows), tiny)
 
-    def _values(
-        self,
-        counts: np.ndarray,
-        lam: np.ndarray,
-        rows: np.ndarray,
-        present: np.ndarray,
-        tiny: float,
-    ) -> np.ndarray:
-        """Return F (10) of each document."""
-        logs = _total(counts * np.log(np.maximum(rows, tiny)))
-        return logs - lam * self._divergences(rows, present)
-
-    def _divergences(self, rows: np.ndarray, present: np.ndarray) -> np.ndarray:
-        """Return sum_{v<w} D(h_v, h_w) over the present views of each document."""
-        total = np.zeros(len(rows))
-        logs = np.log(rows) if self.divergence == "skl" else None
-        for w in range(rows.shape[1]):
-            for v in range(w):
-                apart = rows[:, v] - rows[:, w]
-                if logs is not None:
-                    apart *= logs[:, v] - logs[:, w]
-                else:
-                    apart = 0.5 * apart**2 if self.divergence == "l2" else np.abs(apart)
-                factor = 1.0 if self.pairs is None else self.pairs[v, w]
-                total += factor * apart.sum(axis=1) * (present[:, v] & present[:, w])
-        return total
-
 
 def _chunks(docs: np.ndarray) -> Iterator[np.ndarray]:
     """Yield documents in groups that are worked on together."""
@@ -266,12 +240,22 @@ def _chunks(docs: np.ndarray) -> Iterator[np.ndarray]:
 
 def _stack(arrays: Thetas, docs: np.ndarray) -> np.ndarray:
     """Return the rows of some documents as (documents, views, topics) in double precision."""
-    return np.stack([a[docs] for a in arrays], axis=1, dtype=np.float64)
+    from coview.kernels.divergence_rows import take_rows
+
+    rows = np.empty((len(docs), len(arrays), arrays[0].shape[1]))
+    for v, array in enumerate(arrays):
+        take_rows(array, docs, v, rows)
+    return rows
 
 
-def _total(array: np.ndarray) -> np.ndarray:
-    """Return the sum of each document, of flat rows: independent of the other documents."""
-    return array.reshape(len(array), -1).sum(axis=1)
+def _filled(arrays: Thetas) -> np.ndarray:
+    """Return which rows have a positive number, (documents, views)."""
+    from coview.kernels.divergence_rows import mark_filled
+
+    filled = np.empty((len(arrays[0]), len(arrays)), bool)
+    for v, array in enumerate(arrays):
+        mark_filled(array, v, filled)
+    return filled
 
 
 def _plain(counts: Thetas, thetas: Thetas, which: np.ndarray, pinned: np.ndarray | None) -> None:
@@ -280,29 +264,6 @@ def _plain(counts: Thetas, thetas: Thetas, which: np.ndarray, pinned: np.ndarray
         keep = None if pinned is None else pinned[which]
         for c, old in zip(counts, thetas, strict=True):
             c[which] = row_normalize(c[which], old[which], keep)
-
-
-def _agreed(q: np.ndarray, lam: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """Return where h_v = sum_w Q_w in all views is surely the maximum for l1.
-
-    (10') asks for y_vw = -y_wv in [-lam, lam] with sum_w y_vw = Q_v/h_v - eta_v in each topic. One
-    choice is 1/n of the differences of the right sides, which eta_v in the middle keeps small. In a
-    topic without counts the left side may be any number from -eta_v on: 0, or one that makes all
-    sums equal.
-    """
-    limit, share = present.sum(axis=1) * lam, q.sum(axis=1)[:, None]
-    ratio = np.divide(q, share, out=np.zeros_like(q), where=share > 0)
-    low = np.where(share > 0, ratio, 1).min(axis=2)
-    eta = np.where(present, (low + ratio.max(axis=2)) / 2, 0)
-    eta += ((1 - eta.sum(axis=1)) / present.sum(axis=1))[:, None]
-    right = np.where(share > 0, ratio - eta[:, :, None], 0)
-    fits = _spread(right, present[:, :, None]).max(axis=1) <= limit
-    return fits & ((eta >= 0).all(axis=1, where=present) | (_spread(eta, present) <= limit))
-
-
-def _spread(array: np.ndarray, here: np.ndarray) -> np.ndarray:
-    """Return largest minus smallest over views, which are the second axis."""
-    return np.where(here, array, -np.inf).max(axis=1) - np.where(here, array, np.inf).min(axis=1)
 
 
 # -- the mixture h of an absent view, which minimizes the sum over present views v of D(h, h_v) ----
