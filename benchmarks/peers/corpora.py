@@ -26,8 +26,8 @@ class Generated:
 
 CORPORA = {
     "20newsgroups": None,
-    "zipf-2.5M": Generated(23_000, 30_000, 60, 140),
-    "zipf-25M": Generated(219_000, 60_000, 120, 140),
+    "zipf-2.5M": Generated(20_300, 30_000, 50, 170),
+    "zipf-25M": Generated(190_000, 60_000, 100, 170),
     "tiny": Generated(700, 800, 5, 60),
 }
 
@@ -36,11 +36,11 @@ def generate(spec, rng):
     """Draw documents: terms by Zipf's law, each topic preferring some of them, about 2 of a document.
 
     Topic z has p(w|z) proportional to g(w,z) / (rank(w) + 5) with g from a gamma distribution of shape
-    0.3, so that frequent terms differ between topics as rare ones do; mixtures are from a Dirichlet
+    0.1, so that frequent terms differ between topics as rare ones do; mixtures are from a Dirichlet
     distribution of 0.05, lengths from a negative binomial one.
     """
     zipf = 1.0 / (np.arange(spec.n_terms) + 5.0)
-    topics = rng.gamma(0.3, size=(spec.n_topics, spec.n_terms)) * zipf
+    topics = rng.gamma(0.1, size=(spec.n_topics, spec.n_terms)) * zipf
     cumulated = np.cumsum(topics / topics.sum(axis=1, keepdims=True), axis=1)
     lengths = np.maximum(rng.negative_binomial(3, 3 / (3 + spec.doc_length), spec.n_docs), 10)
     mixtures = rng.dirichlet(np.full(spec.n_topics, 0.05), spec.n_docs)

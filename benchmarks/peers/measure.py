@@ -22,9 +22,10 @@ from benchmarks.peers.perplexity import background_of, perplexity
 MEASURED = Path(__file__).parents[1] / "measured"
 RUNNER = Path(__file__).with_name("runner.py")
 METHODS = tuple(LIBRARY)
-# More passes than these never paid in a trial. A pass of an LDA has many iterations inside.
-MAX_PASSES = {"nmf": 256, "lda": 64, "lda-online": 32, "gensim": 32, "tomotopy": 512}
-MAX_PASSES |= {"enstop": 256, "bigartm": 128}
+# Bounds of a run in passes: at least before a plateau is believed (from random topics perplexity
+# falls slowly at first; the LDAs iterate on each document within a pass), and at most
+PASSES = {"lda": (4, 64), "lda-online": (4, 32), "gensim": (4, 32), "tomotopy": (16, 512)}
+PASSES |= {"nmf": (16, 512), "enstop": (16, 512), "bigartm": (16, 256)}
 FIELDS = (
     *("corpus", "topics", "method", "version", "repetition", "status", "passes", "cpu", "wall"),
     *("perplexity", "peak_mb", "fit_mb"),
@@ -45,8 +46,8 @@ class Plan:
     cpu_seconds: float = 600.0
     gigabytes: float = 8.0
 
-    def turns(self, corpus: str) -> Iterator[tuple[int, int, str]]:
-        """Yield repetition, topics and method: methods take turns, each repetition begins with another."""
+    def turns(self) -> Iterator[tuple[int, int, str]]:
+        """Yield repetition, topics and method: methods take turns, and so does who is first."""
         for repetition in range(self.repetitions):
             first = repetition * 2 % len(self.methods)
             for n_topics in self.topics:
@@ -63,9 +64,9 @@ def measure(plan: Plan, folder: Path = MEASURED, cache: Path = CACHE) -> None:
         parts = [corpora.load(place, part) for part in corpora.PARTS]
         judge = Judge(background_of(parts[0]), *parts[1:])
         path = folder / f"peers-{corpus}.csv"
-        done = {run_of(row) for row in read(path)}
-        for repetition, n_topics, method in plan.turns(corpus):
-            if (corpus, n_topics, method, repetition) in done:
+        for repetition, n_topics, method in plan.turns():
+            # read each time: two of these may run at once, for different topics
+            if (corpus, n_topics, method, repetition) in {run_of(row) for row in read(path)}:
                 continue
             rows = one_run(plan, place, method, n_topics, repetition, judge, cache)
             about = {"corpus": corpus, "topics": n_topics, "method": method}
@@ -110,9 +111,10 @@ def one_run(
         return [{"status": f"not installed: {reason}"}]
     with tempfile.TemporaryDirectory() as folder:
         command = [python, RUNNER, method, corpus / "train.npz", folder]
-        passes = MAX_PASSES.get(method, 1)
-        for name, value in (("topics", n_topics), ("seed", seed), ("passes", passes)):
+        least, most = PASSES.get(method, (1, 1))  # coview stops by itself
+        for name, value in (("topics", n_topics), ("seed", seed), ("at-least", least)):
             command += [f"--{name}", value]
+        command += ["--passes", most]
         command += ["--cpu", plan.cpu_seconds, "--gb", plan.gigabytes]
         return watched(command, Path(folder), 3 * plan.cpu_seconds + 600, judge)
 

@@ -1,6 +1,6 @@
 """What a fit is watched with: time without the watching, peak memory, topics after chosen passes.
 
-This file and `methods.py` and `runner.py` run in the environments of all libraries: they import
+This file, `plateau.py`, `methods.py` and `runner.py` run in the environments of all libraries: they import
 numpy and scipy alone, and are plain Python 3.11.
 """
 
@@ -16,7 +16,7 @@ PASSES = (0.25, 0.5, 1, 2, 3, 4, 6, 8, 11, 16, 22, 32, 45, 64, 90, 128, 180, 256
 
 
 class FitIsOver(Exception):
-    """The run has made the passes that were asked for, or used up its time."""
+    """More passes do not pay ("plateau"), or passes or time are used up ("bound")."""
 
 
 class Clock:
@@ -54,8 +54,9 @@ def forget_peak():
 class Observer:
     """Keep time, memory and topics of one fit, and end it in time."""
 
-    def __init__(self, folder, max_passes, cpu_limit):
+    def __init__(self, folder, max_passes, cpu_limit, plateau=None):
         self.folder = Path(folder)
+        self.plateau = plateau
         self.max_passes, self.cpu_limit = max_passes, cpu_limit
         self.rows = []
         self._peak = 0.0
@@ -80,10 +81,12 @@ class Observer:
         last, self._last = self._last, (passes, *self.clock.read())
         over = passes >= self.max_passes or self.clock.read()[0] > self.cpu_limit
         if over or any((last[0] if last else 0) < p <= passes for p in PASSES):
-            self._keep(topics())
+            kept = self._keep(topics())
+            if not over and self.plateau is not None and self.plateau.reached(passes, kept):
+                raise FitIsOver("plateau")
             forget_peak()
         if over:
-            raise FitIsOver
+            raise FitIsOver("bound")
         self.clock.resume()
 
     def _keep(self, topics):
@@ -92,6 +95,7 @@ class Observer:
         topics = topics / np.maximum(topics.sum(axis=1, keepdims=True), 1e-300)
         np.save(self.folder / f"topics-{len(self.rows)}.npy", topics.astype(np.float32))
         self.rows.append({"passes": passes, "cpu": cpu, "wall": wall})
+        return topics
 
     def end(self, topics):
         """Take note of a fit that ended by itself, with its topics.

@@ -2,18 +2,21 @@
 
     python runner.py METHOD CORPUS.npz FOLDER --topics 20 --seed 0 --passes 100 --cpu 600 --gb 8
 
-FOLDER receives `run.json` and p(w|z) after some passes. A run that needs more memory than allowed
+FOLDER receives `run.json` and p(w|z) after some passes. Beside the corpus there are held-out
+documents, which say whether more passes still pay. A run that needs more memory than allowed
 ends with the status "memory", one that makes no pass in its time is killed by the system.
 """
 
 import argparse
 import resource
 import warnings
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 from methods import METHODS
 from observer import FitIsOver, Observer
+from plateau import Plateau
 
 WARM_UP = 3  # topics of a fit of a few documents, so that compilers and lazy imports are done
 
@@ -26,6 +29,7 @@ def main():
     parser.add_argument("folder")
     for name, kind in (("topics", int), ("seed", int), ("passes", int), ("cpu", float)):
         parser.add_argument(f"--{name}", type=kind, required=True)
+    parser.add_argument("--at-least", type=int, default=1, help="passes before a plateau is one")
     parser.add_argument("--gb", type=float, default=8.0)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -34,7 +38,10 @@ def main():
     warm_up(args)
     limits = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (int(args.gb * 2**30), limits[1]))
-    observer = Observer(args.folder, args.passes, args.cpu)
+    plateau = None
+    if not args.method.startswith("coview"):
+        plateau = Plateau(Path(args.corpus).parent, args.at_least)
+    observer = Observer(args.folder, args.passes, args.cpu, plateau)
     observer.write(run(args, observer))
 
 
@@ -59,8 +66,8 @@ def run(args, observer):
         del corpus  # methods keep the form they need
         observer.begin()
         method.fit(observer)
-    except FitIsOver:
-        return "bound"
+    except FitIsOver as reason:
+        return str(reason)
     except MemoryError:
         return "memory"
     return "stopped"
