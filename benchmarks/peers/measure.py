@@ -116,7 +116,8 @@ def one_run(
             command += [f"--{name}", value]
         command += ["--passes", most]
         command += ["--cpu", plan.cpu_seconds, "--gb", plan.gigabytes]
-        return watched(command, Path(folder), 3 * plan.cpu_seconds + 600, judge)
+        # by the clock, on a machine that may have much else to do
+        return watched(command, Path(folder), 20 * plan.cpu_seconds + 1200, judge)
 
 
 def watched(command: list, folder: Path, patience: float, judge: Judge) -> list[dict]:
@@ -127,12 +128,13 @@ def watched(command: list, folder: Path, patience: float, judge: Judge) -> list[
         done = subprocess.run(
             words, env=environment, capture_output=True, text=True, timeout=patience, check=False
         )
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        reason = f"failed: {lines[-1] if lines else f'signal {-done.returncode}'}"[:200]
     except subprocess.TimeoutExpired:
-        return [{"status": f"no answer in {patience:.0f} s"}]
+        reason = f"no pass in {patience:.0f} s"
     found = folder / "run.json"
     if not found.exists():
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
-        return [{"status": f"failed: {lines[-1] if lines else done.returncode}"[:200]}]
+        return [{"status": reason}]
     run = json.loads(found.read_text())
     memory = {"peak_mb": f"{run['peak_mb']:.0f}", "fit_mb": f"{run['fit_mb']:.0f}"}
     rows = []

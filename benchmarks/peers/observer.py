@@ -95,6 +95,7 @@ class Observer:
         topics = topics / np.maximum(topics.sum(axis=1, keepdims=True), 1e-300)
         np.save(self.folder / f"topics-{len(self.rows)}.npy", topics.astype(np.float32))
         self.rows.append({"passes": passes, "cpu": cpu, "wall": wall})
+        self.write("bound")  # as it stands if the run is killed before its next point
         return topics
 
     def end(self, topics):

@@ -3,8 +3,8 @@
     python runner.py METHOD CORPUS.npz FOLDER --topics 20 --seed 0 --passes 100 --cpu 600 --gb 8
 
 FOLDER receives `run.json` and p(w|z) after some passes. Beside the corpus there are held-out
-documents, which say whether more passes still pay. A run that needs more memory than allowed
-ends with the status "memory", one that makes no pass in its time is killed by the system.
+documents, which say whether more passes still pay. A run that needs more memory than allowed ends
+with the status "memory"; one in the middle of a long pass is killed by the system.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def main():
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     if args.method.startswith("coview"):  # it stops by itself
-        args.passes, args.cpu = 10**6, 1e9
+        args.passes, args.cpu = 10**6, np.inf
     warm_up(args)
     limits = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (int(args.gb * 2**30), limits[1]))
@@ -42,6 +42,11 @@ def main():
     if not args.method.startswith("coview"):
         plateau = Plateau(Path(args.corpus).parent, args.at_least)
     observer = Observer(args.folder, args.passes, args.cpu, plateau)
+    # a pass cannot be ended in the middle, but the process can: what was kept before counts
+    if np.isfinite(args.cpu):
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        most = int(used.ru_utime + used.ru_stime + 1.5 * args.cpu + 60)
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most))
     observer.write(run(args, observer))
 
 
@@ -56,6 +61,7 @@ def warm_up(args):
         observed.fit(observer)
     except FitIsOver:
         pass
+    (Path(args.folder) / "run.json").unlink(missing_ok=True)
 
 
 def run(args, observer):
