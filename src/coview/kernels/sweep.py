@@ -46,6 +46,7 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio
     acc = np.empty(n_topics, theta.dtype)
     zero = floor - floor
     n_floored = 0
+    n_all = _u(indices.shape[0])
     for i in range(_u(rows.shape[0])):
         mix = theta[i]
         for k in range(n_topics):
@@ -54,7 +55,7 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio
         end = _u(indptr[rows[i] + _u(1)])
         while j + _u(4) <= end:  # four non-zeros at a time
             j1, j2, j3 = j + _u(1), j + _u(2), j + _u(3)
-            if j + _u(_AHEAD + 4) <= end:
+            if j + _u(_AHEAD + 4) <= n_all:  # also those of the next document
                 for ahead in range(_u(_AHEAD), _u(_AHEAD + 4)):
                     prefetch_row(by_term, indices[j + ahead])
             a, b = by_term[indices[j]], by_term[indices[j1]]
@@ -96,18 +97,23 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio
 def sweep_columns(first, last, terms, colptr, rows, ratio, theta, total):
     """Add theta.T @ ratio of columns first to last of the block to total[terms] (terms, topics).
 
-    rows (nnz,) is the document within the block, ratio (nnz,) in the order of columns.
+    rows (nnz,) is the document within the block, ratio (nnz,) in the order of columns, none of which
+    is empty.
     """
     n_topics = _u(theta.shape[1])
     acc = np.empty(n_topics, theta.dtype)
     wide = np.empty(n_topics, np.float64)
     for col in range(_u(first), _u(last)):
-        wide[:] = 0.0
         j = _u(colptr[col])
         stop = _u(colptr[col + _u(1)])
+        is_short = stop - j <= _u(_RUN)  # most are: they need no second sum
+        if not is_short:
+            for k in range(n_topics):
+                wide[k] = 0
         while j < stop:
             end = min(j + _u(_RUN), stop)
-            acc[:] = 0
+            for k in range(n_topics):
+                acc[k] = 0
             while j + _u(8) <= end:
                 j1, j2, j3, j4 = j + _u(1), j + _u(2), j + _u(3), j + _u(4)
                 j5, j6, j7 = j + _u(5), j + _u(6), j + _u(7)
@@ -122,17 +128,28 @@ def sweep_columns(first, last, terms, colptr, rows, ratio, theta, total):
                         (re * e[k] + rf * f[k]) + (rg * g[k] + rh * h[k])
                     )
                 j += _u(8)
+            while j + _u(3) <= end:  # one after the other, in one loop
+                a, b, c = theta[rows[j]], theta[rows[j + _u(1)]], theta[rows[j + _u(2)]]
+                ra, rb, rc = ratio[j], ratio[j + _u(1)], ratio[j + _u(2)]
+                for k in range(n_topics):
+                    acc[k] = ((acc[k] + ra * a[k]) + rb * b[k]) + rc * c[k]
+                j += _u(3)
             while j < end:
                 a = theta[rows[j]]
                 ra = ratio[j]
                 for k in range(n_topics):
                     acc[k] += ra * a[k]
                 j += _u(1)
-            for k in range(n_topics):
-                wide[k] += acc[k]
+            if not is_short:
+                for k in range(n_topics):
+                    wide[k] += acc[k]
         into = total[terms[col]]
-        for k in range(n_topics):
-            into[k] += wide[k]
+        if is_short:
+            for k in range(n_topics):
+                into[k] += acc[k]
+        else:
+            for k in range(n_topics):
+                into[k] += wide[k]
 
 
 @njit(**_OPTIONS)
