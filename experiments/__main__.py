@@ -2,6 +2,8 @@
 
 python -m experiments all               all papers; resumes after an interruption
 python -m experiments 004 --report-only the README from the results that are there
+python -m experiments 000 --plan ours --model VPLSA
+                                        only this plan and model; other results stay
 python -m experiments all --quick       seconds instead of hours, into a temporary folder
 python -m experiments summary           the table of docs/reproduction.md from all results
 python -m experiments import NAME ARCHIVE
@@ -49,6 +51,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--quick", action="store_true", help="a few documents, one seed")
     parser.add_argument("--report-only", action="store_true", help="run nothing")
+    for what in ("plan", "model"):
+        parser.add_argument(
+            f"--{what}", action="append", default=[], metavar="NAME", help="only this; repeatable"
+        )
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="runs at a time")
     return parser
 
@@ -63,7 +69,8 @@ def _run_and_report(folder: Path, args: argparse.Namespace, scratch: Path) -> bo
             if (folder / name).exists():
                 shutil.copy(folder / name, home)
     if not args.report_only:
-        run_paper(paper, home, quick=args.quick, n_jobs=args.jobs)
+        only = {"plans": args.plan, "models": args.model}
+        run_paper(paper, home, quick=args.quick, n_jobs=args.jobs, **only)
     results = read_results(home / "results.csv")
     draw_figures(paper, results, home)
     write_readme(paper, home)

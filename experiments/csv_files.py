@@ -63,16 +63,32 @@ def _number(row: dict[str, str], where: str) -> Number:
     return Number(value, sd, row["note"])
 
 
-def write_results(results: Results, path: Path, metrics: Sequence[str]) -> None:
-    """Write results, one row for all seeds of a model; the same results give the same bytes."""
-    rows = sorted(
-        (row for runs in _by_cell_without_seed(results) for row in _rows(runs, metrics)),
-        key=lambda row: [row[n] for n in ("plan", "dataset", "label", "rate", "params", "part")],
+def write_results(
+    results: Results, path: Path, metrics: Sequence[str], *, keep_others: bool = False
+) -> None:
+    """Write results, one row for all seeds of a model; the same results give the same bytes.
+
+    With `keep_others`, rows of the file stay if the results have no such model in that plan.
+    """
+    rows = [row for runs in _by_cell_without_seed(results) for row in _rows(runs, metrics)]
+    if keep_others:
+        rows += _other_rows(path, {(row["plan"], row["label"]) for row in rows})
+    rows.sort(
+        key=lambda row: [row[n] for n in ("plan", "dataset", "label", "rate", "params", "part")]
     )
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, RESULTS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+
+
+def _other_rows(path: Path, replaced: set[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Return the rows of a file without those of some (plan, label), as they are."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = csv.DictReader(file)
+        return [row for row in rows if (row["plan"], row["label"]) not in replaced]
 
 
 def _by_cell_without_seed(results: Results) -> list[list[Run]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,14 @@ from experiments.quick_data import quick_data
 
 
 def run_paper(
-    paper: Paper, folder: Path, *, quick: bool = False, n_jobs: int | None = 1, verbose: int = 1
+    paper: Paper,
+    folder: Path,
+    *,
+    quick: bool = False,
+    plans: Sequence[str] = (),
+    models: Sequence[str] = (),
+    n_jobs: int | None = 1,
+    verbose: int = 1,
 ) -> Results:
     """Run the cells that are not finished yet and write results.csv into the folder.
 
@@ -26,13 +33,16 @@ def run_paper(
         Gets `results.csv` and the folder `journal` of finished cells.
     quick : bool, default=False
         Whether to run the small version, on a few documents.
+    plans, models : sequences of str, default=()
+        Names of plans and labels of models: only these are run, and the rows of others stay in
+        results.csv as they are. Without names all are run.
     n_jobs, verbose : int
         As in `coview.compare.run`.
     """
     journal = folder / "journal"
     journal.mkdir(parents=True, exist_ok=True)
     results = Results(())
-    for name, plan in paper.plans(quick).items():
+    for name, plan in _chosen(paper.plans(quick), plans, models).items():
         given = {**paper.data, **(_quick_loaders(plan, paper.data) if quick else {})}
         found = run(
             plan,
@@ -44,8 +54,26 @@ def run_paper(
         )
         results += with_plan_name(found, name)
     results = paper.derive(results)
-    write_results(results, folder / "results.csv", paper.metrics)
+    is_part = bool(plans or models)
+    write_results(results, folder / "results.csv", paper.metrics, keep_others=is_part)
     return results
+
+
+def _chosen(
+    found: Mapping[str, Plan], plans: Sequence[str], models: Sequence[str]
+) -> dict[str, Plan]:
+    """Return the plans with these names, with only the models that have these labels."""
+    labels = {entry.label for plan in found.values() for entry in plan.models}
+    for what, named, known in (("plan", plans, found), ("model", models, labels)):
+        unknown = [name for name in named if name not in known]
+        if unknown:
+            raise ValueError(f"There is no {what} {unknown[0]!r}; there are {sorted(known)}.")
+    wanted = {}
+    for name in plans or found:
+        entries = [e for e in found[name].models if not models or e.label in models]
+        if entries:
+            wanted[name] = replace(found[name], models=entries)
+    return wanted
 
 
 def with_plan_name(results: Results, plan: str) -> Results:

@@ -80,7 +80,7 @@ def _starts(metric: str, title: str) -> Table:
         "Fig. 7",
         f"Fig. 7 as a table, {title} by start",
         columns,
-        also=(_plans.AUTO,),
+        also=(_plans.TRIAL, _plans.CONSENSUS),
         missing={"DBLP": NO_DATA},
         note="MGGM with our strength, scaling and weights.",
     )

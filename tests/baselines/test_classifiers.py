@@ -106,3 +106,11 @@ def test_late_fusion_explains_the_clusters_of_the_views():
         shares = model.fusion_.components_[name]  # p(c|z,v): nearly a permutation
         assert (shares.max(axis=1) > 0.8).all()
         assert sorted(shares.argmax(axis=1)) == [0, 1, 2]
+
+
+def test_late_fusion_weighs_the_views_alike_whatever_the_defaults_are():
+    views = make_views(90, 3, {"a": 40, "b": 30}, doc_length=40, random_state=3)
+    fusion = FusionLM(3, init="kmeans", random_state=0).fit(views).fusion_
+    assert fusion.view_weights_ == pytest.approx({"a": 1.0, "b": 1.0}, rel=1e-5)
+    assert fusion.view_reliability_ is None
+    assert fusion.trace_.ensemble is None

@@ -119,3 +119,19 @@ def test_004_counts_the_labeled_documents_as_right_where_it_says_so():
     found = paper.derive(Results((replace(run, documents=200),)))
     assert [r.settings["plan"] for r in found.runs] == ["uniform", "uniform, all documents"]
     assert [r.value("accuracy") for r in found.runs] == [0.9, pytest.approx(0.905)]
+
+
+def test_a_part_that_is_run_again_leaves_the_other_rows_as_they_are(tmp_path):
+    path, first = tmp_path / "results.csv", list(runs())
+    others = [
+        *(replace(run, label="SCM", iterations=7) for run in first),
+        *(replace(run, settings={**run.settings, "plan": "other"}) for run in first),
+    ]
+    write_results(Results((*first, *others)), path, ["map"])
+    before = path.read_text().splitlines()
+    write_results(Results((first[0],)), path, ["map"], keep_others=True)
+    after = path.read_text().splitlines()
+    changed = [line for line in after if line not in before]
+    assert len(after) == len(before)
+    assert len(changed) == 2  # one for each direction of the search
+    assert all(line.startswith("main,wiki,Link PLSA,") for line in changed)

@@ -34,7 +34,7 @@ def _times(folder):
 def test_a_quick_run_goes_from_end_to_end_without_the_data(quick_run):
     code, said, _ = quick_run
     assert code == 0
-    assert "003_divergence: 15 runs" in said
+    assert "003_divergence: 17 runs" in said
 
 
 def test_a_quick_run_leaves_the_folder_of_the_paper_alone(quick_run):
@@ -44,6 +44,20 @@ def test_a_quick_run_leaves_the_folder_of_the_paper_alone(quick_run):
 def test_an_unknown_paper_is_named_with_those_there_are():
     with pytest.raises(ValueError, match=r"no experiment '999'.*004_mvplsa"):
         main(["999"])
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [("--plan", "no plan 'mine'.*'what matters'"), ("--model", "no model 'mine'.*'sKL coPLSA'")],
+)
+def test_an_unknown_plan_or_model_is_named_with_those_there_are(option, said):
+    with pytest.raises(ValueError, match=said):
+        main(["003", "--quick", option, "mine"])
+
+
+def test_one_model_of_one_plan_is_run_alone(no_data, capsys):
+    assert main(["003", "--quick", "--plan", "main", "--model", "SCM"]) == 0
+    assert "003_divergence: 1 runs" in capsys.readouterr().out
 
 
 def test_papers_are_found_by_number_and_by_folder():

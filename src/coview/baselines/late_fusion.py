@@ -33,6 +33,9 @@ from coview.views.container import Views
 
 # -- Fusion-LM: a latent model of the clusterings --------------------------------------------------
 
+# Equal weights, as in (2), and a likelihood without an ensemble's view, whatever the defaults are.
+EQUAL = {"init": "trial", "view_weights": "balanced", "ensemble": 0}
+
 
 class FusionLM(InductiveClusterer):
     """PLSA of each view, and a latent model of how the views' clusters go together.
@@ -100,7 +103,7 @@ class FusionLM(InductiveClusterer):
             models[name] = model
             posteriors[name] = _scatter_rows(model.doc_topic_, rows, views.n_docs)
         clusters = Views(posteriors, present=views.present)
-        fusion = self._model(LinkPLSA, rng, scaling=None).fit(clusters)  # (1)
+        fusion = self._model(LinkPLSA, rng, scaling=None, **EQUAL).fit(clusters)  # (1)
         return {
             "models_": models,
             "fusion_": fusion,
