@@ -32,13 +32,13 @@ from coview.em.problem import Problem
 from coview.em.restarts import FitPlan, best_of_restarts
 from coview.em.seeds import prepare_seeds
 from coview.em.shard_step import RowsRecipe
+from coview.em.start_topics import smoothed_topics
 from coview.em.starts import (
     NamedStart,
     Start,
     label_start,
     mixture_start,
     smooth_labels,
-    smoothed_topics,
     uniform_theta,
 )
 from coview.outputs import temporary_folder

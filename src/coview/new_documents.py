@@ -5,7 +5,6 @@ it, so the view adds nothing to its mixture. `BaseViewsModel._consensus` takes t
 views that are present.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -25,12 +24,12 @@ from coview.em.problem import Problem
 from coview.em.scaling import count_clipped, real_views, warn_of_clipped
 from coview.em.simplex import pad_topics
 from coview.em.starts import Start, deterministic_kmeans
+from coview.em.unseen_terms import warn_of_unseen
 from coview.params import check_dtype, check_factor, check_int, check_positive, check_real
 from coview.reading.growing import grown_recipes
 from coview.reading.recipes import encode_vectors, is_frame, raw_columns, read_raw
 from coview.runners.threads import ThreadRunner, in_this_thread
 from coview.shards.sharded import ShardedViews
-from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.views.labels import mark_unknown
 from coview.views.vocabulary import known_views, match_views, read_known
@@ -38,7 +37,6 @@ from coview.wording import listing
 
 SMALL_WORK = 1 << 24  # non-zeros times topics times iterations: no pool for some milliseconds
 FEW_TERMS = 0.25  # of a view; documents that have fewer get topics of these terms alone
-UNSEEN_SHARE = 0.01  # of the counts; below it no warning: folds always lose a few terms
 
 
 @dataclass(frozen=True)
@@ -429,44 +427,3 @@ def nearest_center(theta: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """Return the number of the nearest center for each mixture, the lowest of equals."""
     distance = (centers**2).sum(axis=1) - 2 * (theta @ centers.T)
     return distance.argmin(axis=1)
-
-
-# -- terms that never occurred in training ---------------------------------------------------------
-
-
-def warn_of_unseen(data: Prepared, unseen: Mapping[str, np.ndarray]) -> None:
-    """Warn of views where many counts are of terms that never occurred in training."""
-    for name, matrix in zip(data.names, data.matrices, strict=True):
-        lost = matrix.data[_is_unseen(matrix, unseen[name])].sum(dtype=np.float64)
-        total = matrix.sum(dtype=np.float64)
-        if lost > UNSEEN_SHARE * total:
-            warnings.warn(
-                f"View {name!r}: {lost / total:.1%} of the counts are of terms that never occurred "
-                "in training; they are left out.",
-                DataWarning,
-                stacklevel=5,
-            )
-
-
-def without_unseen(data: Prepared, unseen: Mapping[str, np.ndarray]) -> Prepared:
-    """Return the data without terms that never occurred in training."""
-    kept = []
-    for name, matrix in zip(data.names, data.matrices, strict=True):
-        if len(unseen[name]):
-            values = np.where(_is_unseen(matrix, unseen[name]), 0, matrix.data)
-            matrix = with_values(matrix, values)
-        kept.append(matrix)
-    return replace(data, matrices=tuple(kept))
-
-
-def _is_unseen(matrix: sp.csr_array, unseen: np.ndarray) -> np.ndarray:
-    mask = np.zeros(matrix.shape[1], bool)
-    mask[unseen] = True
-    return mask[matrix.indices]
-
-
-def with_values(matrix: sp.csr_array, values: np.ndarray) -> sp.csr_array:
-    """Return a matrix with other values at its non-zeros; values of 0 are removed."""
-    new = sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
-    new.eliminate_zeros()
-    return new

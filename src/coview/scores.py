@@ -16,7 +16,8 @@ import scipy.sparse as sp
 
 from coview.em.prepared import Prepared
 from coview.em.step import em_step
-from coview.new_documents import NewDocumentsMixin, with_values, without_unseen
+from coview.em.unseen_terms import with_values, without_unseen
+from coview.new_documents import NewDocumentsMixin
 from coview.params import check_real, seed_of
 from coview.runners.threads import ThreadRunner
 

@@ -15,11 +15,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.em.matrix_facts import MatrixFacts, column_sums
 from coview.em.mixture_files import UniformMixtures
 from coview.em.prepared import Prepared, check_init
 from coview.em.seeds import seed_votes, seeded_centers, seeded_topics
 from coview.em.simplex import pad_topics, padded
+from coview.em.start_topics import (
+    blend_with_pinned,
+    perturbed_corpus,
+    topics_from_mixtures,
+)
 from coview.em.tfidf import tfidf
 from coview.ensemble.kmeans import kmeans
 from coview.ensemble.spaces import spectral
@@ -27,7 +31,6 @@ from coview.views.container import Views
 from coview.wording import plural
 
 SMOOTHING = 0.1  # share of a hard label that is spread over all topics
-CORPUS_SHARE = 0.01  # share of the corpus distribution mixed into topics made from documents
 GRAPH_NEIGHBORS = 10
 SPECTRAL_DOCUMENTS = 20_000  # with more, the eigenvectors are too expensive
 
@@ -50,9 +53,9 @@ def random_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Sta
 
     Only the topics are random, so the result does not depend on the order of the documents.
     """
-    p_w_z = tuple(_perturbed_corpus(m, n_topics, rng) for m in data.matrices)
+    p_w_z = tuple(perturbed_corpus(m, n_topics, rng) for m in data.matrices)
     if data.labels is not None:
-        p_w_z = tuple(map(_blend_with_pinned, p_w_z, data.matrices, repeat(data.labels)))
+        p_w_z = tuple(map(blend_with_pinned, p_w_z, data.matrices, repeat(data.labels)))
     return Start("random", uniform_theta(data, n_topics), p_w_z)
 
 
@@ -372,27 +375,6 @@ def smooth_labels(
     return theta
 
 
-def topics_from_mixtures(
-    theta: np.ndarray, matrix: sp.csr_array, corpus_of: sp.csr_array | None = None
-) -> np.ndarray:
-    """Return p(w|z) (topics, terms) of documents with these mixtures, smoothed by the corpus.
-
-    The corpus distribution, of `corpus_of` if given, keeps words unseen in a topic from probability
-    0, which EM would never leave. A topic without documents is the corpus distribution.
-    """
-    topics = np.ascontiguousarray((matrix.T @ theta).T)
-    return smoothed_topics(topics, matrix if corpus_of is None else corpus_of)
-
-
-def smoothed_topics(topics: np.ndarray, matrix: sp.csr_array | MatrixFacts) -> np.ndarray:
-    """Return p(w|z) of the words of each topic (topics, terms), smoothed by those of a matrix."""
-    share, corpus = CORPUS_SHARE, _corpus_distribution(matrix)
-    mass = topics.sum(axis=1, keepdims=True, dtype=np.float64)
-    topics *= np.divide(1 - share, mass, out=np.zeros_like(mass), where=mass > 0)
-    topics += np.where(mass > 0, share, 1).astype(topics.dtype) * corpus
-    return topics
-
-
 def concatenated_tfidf(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
     """Return all views side by side, each weighted by tf-idf and with rows of length one."""
     return sp.csr_array(sp.hstack([tfidf(m) for m in matrices], format="csr"))
@@ -425,35 +407,3 @@ def deterministic_kmeans() -> Iterator[None]:
     with one_native_thread(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
         yield
-
-
-def _corpus_distribution(matrix: sp.csr_array | MatrixFacts) -> np.ndarray:
-    """Return p(w), the share of each term in the counts of a view."""
-    counts = column_sums(matrix)
-    return (counts / max(counts.sum(), np.finfo(float).tiny)).astype(matrix.dtype)
-
-
-def _blend_with_pinned(
-    p_w_z: np.ndarray, matrix: sp.csr_array | MatrixFacts, labels: np.ndarray
-) -> np.ndarray:
-    """Take half of each topic from the documents pinned to it, so that few pins are not drowned."""
-    if isinstance(matrix, MatrixFacts):
-        words = np.array(matrix.words)
-    else:
-        rows = np.flatnonzero(labels >= 0)
-        pinned = np.zeros((len(rows), len(p_w_z)), p_w_z.dtype)
-        pinned[np.arange(len(rows)), labels[rows]] = 1
-        words = np.ascontiguousarray((matrix[rows].T @ pinned).T)
-    known = np.isin(np.arange(len(p_w_z)), labels)
-    p_w_z[known] = (p_w_z[known] + smoothed_topics(words, matrix)[known]) / 2
-    return p_w_z
-
-
-def _perturbed_corpus(matrix: Any, n_topics: int, rng: np.random.Generator) -> np.ndarray:
-    """Return random topics (topics, terms) around the corpus distribution."""
-    # in place, in the precision of the data: these arrays are among the largest of a fit
-    topics = rng.standard_exponential((n_topics, matrix.shape[1]), dtype=matrix.dtype)
-    topics += 0.1
-    topics *= _corpus_distribution(matrix)
-    topics /= np.maximum(topics.sum(axis=1, keepdims=True), np.finfo(matrix.dtype).tiny)
-    return topics

@@ -15,6 +15,7 @@ from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
 from coview.em.tfidf import inverse_frequencies, tfidf
+from coview.em.unseen_terms import without_unseen
 from coview.graphs.neighbors import graph_of_pairs, nearest_pairs, scaled_points
 from coview.graphs.new_neighbors import (
     NeighborSearch,
@@ -23,7 +24,6 @@ from coview.graphs.new_neighbors import (
     unpack_points,
 )
 from coview.models._strength import PenalizedModel
-from coview.new_documents import without_unseen
 from coview.views.density import is_dense
 
 # of the weight of all graphs; the pull of one that has less is far below the fold-in's tolerance
