@@ -30,7 +30,7 @@ ALLOWED = {
     # the way of the data: reading makes counts, views holds them, em works on them
     "views": {"escaping", "memory", "outputs", "params", "reading", "store", "wording"},
     "reading": {"extras", "memory", "params", "runners", "store", "views", "wording"},
-    "graphs": {"params", "reading.links", "views", "wording"},
+    "graphs": {"kernels", "params", "reading.links", "views", "wording"},
     "compiling": set(),
     "kernels": {"compiling"},
     "runners": set(),
