@@ -111,7 +111,7 @@ def test_few_documents_get_the_bits_they_get_among_many(wide_model, wide, monkey
         np.testing.assert_array_equal(wide_model.transform(wide[rows]), together[rows])
     monkeypatch.setattr(new_documents, "FEW_TERMS", -1.0)  # all terms
     monkeypatch.setattr(new_documents, "SMALL_WORK", -1)  # in a pool of threads
-    np.testing.assert_array_equal(wide_model.transform(wide[7]), together[[7]])
+    np.testing.assert_array_equal(wide_model.transform(wide[[7]]), together[[7]])
 
 
 def test_topics_that_were_changed_count_at_once(wide_model, wide):
