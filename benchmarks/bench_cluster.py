@@ -64,6 +64,10 @@ class Sizes:
             "driver": (gradients if small else self.topics_size * 8) + self.topics_size * 4,
         }
 
+    def cpu(self, rates):
+        """CPU seconds of all workers in one pass, without those that storage takes."""
+        return self.nonzeros * (self.topics * rates.sweep + rates.block) * 1e-9
+
     def seconds(self, rates, workers, threads=1):
         """One pass: rounds of tasks, then the driver."""
         moved = self.bytes_of_pass()
@@ -79,16 +83,28 @@ class Sizes:
         return compute, io / rates.storage, driver
 
 
-def timed_passes(sharded, args, runner=None):
+def counters():
+    """CPU seconds of a process, and the bytes it has read and written; run on every worker."""
+    lines = Path("/proc/self/io").read_text().splitlines()
+    held = dict(line.split(": ") for line in lines)
+    return time.process_time(), int(held["rchar"]), int(held["wchar"])
+
+
+def timed_passes(sharded, args, client):
+    """Wall seconds, CPU seconds of all workers, and bytes that they read and wrote, of each pass."""
     import coview
     from coview.em import loop
 
     spent, step = [], loop._step
 
+    def counted():
+        return np.sum([*client.run(counters).values()], axis=0)
+
     def timed(*arguments):
-        begin = time.perf_counter()
+        before, begin = counted(), time.perf_counter()
         taken = step(*arguments)
-        spent.append(time.perf_counter() - begin)
+        wall = time.perf_counter() - begin
+        spent.append((wall, *(counted() - before)))
         return taken
 
     loop._step = timed
@@ -96,10 +112,11 @@ def timed_passes(sharded, args, runner=None):
         coview.PLSA(
             args.topics, init="random", view_weights="balanced", ensemble=0, max_iter=PASSES,
             tol=0.0, random_state=0, n_jobs=1,
-        ).fit(sharded, runner=runner)  # fmt: skip
+        ).fit(sharded, runner=client)  # fmt: skip
     finally:
         loop._step = step
-    return spent[2:-1]  # the first ones check files and compile, the last takes no M-step
+    # the first ones check files and compile, the last takes no M-step
+    return np.median(spent[2:-1], axis=0)
 
 
 def measured_rates(sharded, args, folder, client):
@@ -203,11 +220,19 @@ def main():
             ):  # fmt: skip
                 rates = rates or measured_rates(sharded, args, folder, client)
                 spent = timed_passes(sharded, args, client)
-            parts = sizes.seconds(rates, n)
-            of_model = "compute {:.2f} + storage {:.2f} + driver {:.2f}".format(*parts)
-            spread = f"{min(spent):.2f} to {max(spent):.2f}"
-            print(f"{n} workers: {median(spent):.2f} s a pass ({spread}); {sum(parts):.2f} by the "
-                  f"model: {of_model}")  # fmt: skip
+            compute, io, driver = sizes.seconds(rates, n)
+            moved = sizes.bytes_of_pass()
+            written = moved["workers write mixtures"] + moved["workers write gradients"]
+            read = moved["workers read data"] + moved["workers read mixtures"]
+            read += n * sizes.topics_size * 4
+            wall, cpu, found_read, found_written = spent
+            print(
+                f"{n} workers: {wall:.2f} s a pass (model, on idle cores: {compute + io + driver:.2f}"
+                f" = compute {compute:.2f} + storage {io:.2f} + driver {driver:.2f}); CPU of all "
+                f"workers {cpu:.2f} s (model {sizes.cpu(rates):.2f}); they read {found_read / 1e6:.0f}"
+                f" MB (model {read / 1e6:.0f}) and wrote {found_written / 1e6:.0f} MB (model "
+                f"{written / 1e6:.0f})"
+            )
     print(rates)
     print(sizes, {name: f"{n / 1e6:,.0f} MB" for name, n in sizes.bytes_of_pass().items()})
     if args.predict:
