@@ -386,15 +386,14 @@ class BaseViewsModel(
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        views, given = source.views, data.without_ensemble_view()
-        term_counts = given.term_counts
+        views, term_counts = source.views, data.without_ensemble_view().term_counts
         problem = source.gathered(best.problem)
         attributes = {
             **learned,
             **self._state(self._finish(problem, data), data),
             "view_names_": views.names,
             "doc_ids_": views.ids,
-            "present_": given.present,
+            "present_": source.present(data),
             "recipes_": recipes_with_titles(source.sample),
             "feature_names_": views.features,
             "n_features_in_": views.shape[1],
