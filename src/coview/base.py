@@ -308,7 +308,7 @@ class BaseViewsModel(
         """
         with one_fit_at_a_time(self):
             self._check_parameters()
-            views = self._training_views(X)
+            views = self._training_views(X, on_disk=True)
             guess = check_guess(guess, guess_strength, views.n_docs, self.n_components)
             fingerprint = partial(fit_fingerprint, self, views, labels, guess)
             writer = checkpoint_writer(
