@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from coview.cli.inputs import DataSource
-from coview.cli.options import UsageError
+from coview.cli.options import UsageError, refuse_options
 
 if TYPE_CHECKING:
     from coview.shards.sharded import ShardedViews
@@ -59,6 +61,17 @@ def views_to_fit(
 
     sharded = open_sharded(source, memory_bytes("--memory", memory))
     return sharded.sample(MOST_TO_CHOOSE, default_rng(0)), sharded
+
+
+def refuse_memory(context: typer.Context, source: DataSource, in_memory: bool) -> None:
+    """Refuse a limit of memory for a fit whose data are in memory."""
+    if in_memory or not source.is_sharded:
+        refuse_options(
+            context,
+            ["memory"],
+            "Memory is limited where data stay on disk: in a sharded folder (coview convert "
+            "--shards), and without --concat and --classify",
+        )
 
 
 def why_in_memory(source: DataSource) -> str | None:
