@@ -269,3 +269,15 @@ def test_an_existing_folder_is_replaced_only_when_asked(tables, tmp_path):
     convert_table(tables / "t.csv", target, tokens="tags", overwrite=True)
     assert open_shards(target).names == ("tags",)
     assert os.listdir(tmp_path) == ["a.shards"]
+
+
+def test_large_parts_of_a_parquet_file_are_read_page_by_page(tables, tmp_path, monkeypatch):
+    from coview.reading import parquet
+
+    path = tables / "t.parquet"
+    views = Views.from_table(path, **ROLES)
+    monkeypatch.setattr(parquet, "LARGE_GROUP", 0)
+    for room in (0, 1e9):
+        monkeypatch.setattr(parquet, "available_memory", lambda room=room: room)
+        assert Views.from_table(path, **ROLES).equals(views)
+    assert_same(convert_table(path, tmp_path / "a.shards", **ROLES), views)
