@@ -31,8 +31,8 @@ from coview.reading.text import TextColumn, TokensColumn
 from coview.reading.text_options import TextOptions
 from coview.shards.row_names import IdFile, LabelFile
 from coview.shards.sharded import ShardedViews, open_shards
-from coview.shards.storage import ArrayWriter, map_file
-from coview.shards.writing import ViewHead, finish_folder, new_folder, write_recipes
+from coview.shards.storage import ArrayWriter
+from coview.shards.writing import ViewHead, ends_in_file, finish_folder, new_folder, write_recipes
 from coview.views.blocks import cut_rows
 from coview.views.checks import check_known, check_names
 from coview.wording import quoted
@@ -248,14 +248,7 @@ class _TableStream:
         for file, view in zip(sums, views, strict=True):
             for lengths in view.rows().lengths():
                 file.extend(lengths)
-        place = self._spill / "ends"
-        before = 0
-        with place.open("wb") as ends:
-            for pieces in zip(*(file.pieces() for file in sums), strict=True):
-                found = np.cumsum(sum(pieces)) + before
-                found.tofile(ends)
-                before = int(found[-1])
-        return map_file(place, np.int64)
+        return ends_in_file(self._spill / "ends", sums)
 
 
 class _StreamedView:
