@@ -3,9 +3,9 @@
     python benchmarks/bench_cluster.py [--nonzeros 10_000_000] [--topics 50] [--workers 1 2]
 
 Documents are those of `bench_disk.py`. Each worker is a process with one thread. The rates of the
-model (sweep, storage, a task) are measured in the same run, on one shard; then passes are predicted
-and measured. `docs/howto/cluster.md` explains the model, which is also extrapolated there:
-`--predict` prints that for 100 million documents on 100 workers from the measured rates.
+model are CPU time, measured in the same run on tasks of two sizes; then CPU time and bytes of
+passes are predicted and measured. `docs/howto/cluster.md` explains the model. `--predict` prints
+what it says of 100 million documents on 100 workers, from the measured rates.
 """
 
 import argparse
@@ -15,22 +15,25 @@ import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 import numpy as np
+from scipy.optimize import nnls
 
 from bench_disk import write
 
 PASSES = 6
+SUM_RANGES = 64  # tasks that add gradients
 
 
 @dataclass
 class Rates:
-    sweep: float  # nanoseconds a non-zero and topic, one thread, both rounds
-    block: float  # nanoseconds a non-zero, to make a block of rows that were read
-    storage: float  # bytes a second and worker, read or written
-    task: float  # seconds of the driver for each task
-    step: float  # nanoseconds a number of the topics: M-step and files of the driver
+    """CPU nanoseconds of one thread: what passes take where cores are idle."""
+
+    sweep: float  # a non-zero and topic
+    block: float  # a non-zero, to make a block of rows that were read
+    topics: float  # a number of the topics, in every task: read, gradient, written
+    step: float  # a number of the topics, once: M-step
+    task: float  # a task, on the driver and the scheduler
 
 
 @dataclass
@@ -64,31 +67,46 @@ class Sizes:
             "driver": (gradients if small else self.topics_size * 8) + self.topics_size * 4,
         }
 
-    def seconds(self, rates, workers, threads=1):
-        """One pass: rounds of tasks, then the driver."""
-        moved = self.bytes_of_pass()
-        slots = workers * threads
-        rounds = math.ceil(self.shards / slots)
+    def task_seconds(self, rates):
+        """CPU seconds of one task, its files included."""
         each = self.nonzeros / self.shards
-        compute = each * (self.topics * rates.sweep + rates.block) * 1e-9 * rounds
-        io = sum(n for what, n in moved.items() if what != "driver") / workers
-        io += self.topics_size * 4  # every worker reads the topics
-        n_tasks = self.shards + (64 if moved["workers add gradients"] else 0)
-        driver = n_tasks * rates.task + self.topics_size * rates.step * 1e-9
-        driver += moved["driver"] / rates.storage
-        return compute, io / rates.storage, driver
+        work = each * (self.topics * rates.sweep + rates.block)
+        return (work + self.topics_size * rates.topics) * 1e-9
+
+    def seconds(self, rates, workers, threads, storage):
+        """One pass: tasks, their files, the driver; storage is bytes a second and worker."""
+        moved = self.bytes_of_pass()
+        rounds = math.ceil(self.shards / (workers * threads))
+        files = sum(n for what, n in moved.items() if what != "driver") / workers
+        files += self.topics_size * 4  # every worker reads the topics
+        n_tasks = self.shards + (SUM_RANGES if moved["workers add gradients"] else 0)
+        driver = (n_tasks * rates.task + self.topics_size * rates.step) * 1e-9
+        driver += moved["driver"] / storage
+        return self.task_seconds(rates) * rounds, files / storage, driver
 
 
-def timed_passes(sharded, args, runner=None):
+def counters():
+    """CPU seconds of a process, and the bytes it has read and written; run on every worker."""
+    lines = Path("/proc/self/io").read_text().splitlines()
+    held = dict(line.split(": ") for line in lines)
+    return time.process_time(), int(held["rchar"]), int(held["wchar"])
+
+
+def timed_passes(sharded, args, client):
+    """Wall and CPU seconds, and bytes read and written by all workers, of a pass."""
     import coview
     from coview.em import loop
 
     spent, step = [], loop._step
 
+    def counted():
+        return np.sum([*client.run(counters).values()], axis=0)
+
     def timed(*arguments):
-        begin = time.perf_counter()
+        before, begin = counted(), time.perf_counter()
         taken = step(*arguments)
-        spent.append(time.perf_counter() - begin)
+        wall = time.perf_counter() - begin
+        spent.append((wall, *(counted() - before)))
         return taken
 
     loop._step = timed
@@ -96,38 +114,48 @@ def timed_passes(sharded, args, runner=None):
         coview.PLSA(
             args.topics, init="random", view_weights="balanced", ensemble=0, max_iter=PASSES,
             tol=0.0, random_state=0, n_jobs=1,
-        ).fit(sharded, runner=runner)  # fmt: skip
+        ).fit(sharded, runner=client)  # fmt: skip
     finally:
         loop._step = step
-    return spent[2:-1]  # the first ones check files and compile, the last takes no M-step
+    # the first ones check files and compile, the last takes no M-step
+    return np.median(spent[2:-1], axis=0)
 
 
-def measured_rates(sharded, args, folder, client):
-    """The rates of the model, each by itself."""
+def measured_rates(large, small, args, folder):
+    """The rates of the model, from tasks of two sizes with two numbers of topics."""
+    rows, seconds = [], []
+    for sharded in (large, small):
+        for topics in (args.topics, 4 * args.topics):
+            first = sharded.shards[0]
+            nonzeros, width = sum(first.nonzeros), -(-topics // 8) * 8
+            rows.append((nonzeros * topics, nonzeros, sharded.widths[0] * width))
+            seconds.append(min(_task_seconds(sharded, topics, folder)) * 1e9)
+    # relative errors count
+    rows, seconds = np.array(rows), np.array(seconds)
+    sweep, block, topics = nnls(rows / seconds[:, None], np.ones(4))[0]
+    emission = _problem(large, args.topics).emissions[0]
+    begin = time.process_time()
+    emission.m_step(np.ones(emission.by_term.shape), None)
+    step = (time.process_time() - begin) * 1e9 / emission.by_term.size
+    return Rates(sweep, block, topics, step, 0.0)
+
+
+def task_cost(client):
+    """CPU nanoseconds of driver and scheduler for each task; both are in this process."""
     from coview.runners.dask import DaskRunner
-    from coview.shards import storage
 
-    piece = np.ones(1 << 25, np.uint8)
-    begin = time.perf_counter()
-    for _ in range(4):
-        storage.write_atomic(f"{folder}/probe", piece.data)
-        storage.read_bytes(f"{folder}/probe")
-    rate = 8 * piece.nbytes / (time.perf_counter() - begin)
-    storage.remove_file(f"{folder}/probe")
     with DaskRunner(client) as run:
         list(run(abs, range(64)))
-        begin = time.perf_counter()
+        begin = time.process_time()
         list(run(abs, range(256)))
-        task = (time.perf_counter() - begin) / 256
-    times = {}
-    for topics in (args.topics, 2 * args.topics):
-        times[topics] = median(_shard_seconds(sharded, topics, folder))
-    one = sharded.nonzeros / len(sharded.shards)
-    sweep = (times[2 * args.topics] - times[args.topics]) / one / args.topics * 1e9
-    block = times[args.topics] / one * 1e9 - sweep * args.topics
-    width = -(-args.topics // 8) * 8
-    return Rates(sweep, max(block, 0.0), rate, task, _step_seconds(args.topics, sharded) / (
-        sharded.widths[0] * width) * 1e9)  # fmt: skip
+        return (time.process_time() - begin) / 256 * 1e9
+
+
+def written(path, nonzeros):
+    import coview
+
+    write(path, nonzeros)
+    return coview.open_shards(path, memory="1GB")
 
 
 def _problem(sharded, topics):
@@ -144,7 +172,8 @@ def _problem(sharded, topics):
     return Problem((), (Topics(by_term, topics),), (theta,), (0,), (1.0,), present)
 
 
-def _shard_seconds(sharded, topics, folder):
+def _task_seconds(sharded, topics, folder):
+    """CPU seconds of one task, a few times."""
     from coview.em.shard_step import (
         RowsRecipe,
         ShardJob,
@@ -153,26 +182,19 @@ def _shard_seconds(sharded, topics, folder):
         write_parameters,
     )
 
-    problem = _problem(sharded, topics)
+    problem, first = _problem(sharded, topics), sharded.shards[0]
     recipe = RowsRecipe(sharded.names, {}, np.dtype("float32"))
-    write_parameters(f"{folder}/p", problem, recipe)
-    first = sharded.shards[0]
-    write_documents(f"{folder}/d", problem, slice(first.start, first.stop), None)
-    job = ShardJob(f"{sharded.path}/{first.name}", f"{folder}/p", f"{folder}/d", None, None, None,
-                   "both")  # fmt: skip
-    step_shard(job)
-    for _ in range(3):
+    write_documents(f"{folder}/documents", problem, slice(first.start, first.stop), None)
+    for i in range(4):
+        write_parameters(f"{folder}/parameters{i}", problem, recipe)
+        job = ShardJob(
+            f"{sharded.path}/{first.name}", f"{folder}/parameters{i}", f"{folder}/documents",
+            None, f"{folder}/mixtures", f"{folder}/gradient", "both",
+        )  # fmt: skip
         begin = time.process_time()
         step_shard(job)
-        yield time.process_time() - begin
-
-
-def _step_seconds(topics, sharded):
-    problem = _problem(sharded, topics)
-    emission = problem.emissions[0]
-    begin = time.perf_counter()
-    emission.m_step(np.ones(emission.by_term.shape), None)
-    return time.perf_counter() - begin
+        if i:  # the first one checks the files, and may compile
+            yield time.process_time() - begin
 
 
 def main():
@@ -184,38 +206,44 @@ def main():
     args = parser.parse_args()
     from distributed import Client, LocalCluster
 
-    import coview
-
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "words.shards"
-        write(path, args.nonzeros)
-        sharded = coview.open_shards(path, memory="1GB")
+        sharded = written(f"{folder}/words.shards", args.nonzeros)
+        few = written(f"{folder}/few.shards", args.nonzeros // 8)
+        rates = measured_rates(sharded, few, args, folder)
         sizes = Sizes(
             sharded.nonzeros, sharded.n_docs, sharded.widths[0], args.topics, len(sharded.shards)
         )
-        rates = None
         for n in args.workers:
             with (
                 LocalCluster(n, threads_per_worker=1, memory_limit=0, dashboard_address=None,
                              local_directory=folder) as local,
                 Client(local) as client,
             ):  # fmt: skip
-                rates = rates or measured_rates(sharded, args, folder, client)
-                spent = timed_passes(sharded, args, client)
-            parts = sizes.seconds(rates, n)
-            of_model = "compute {:.2f} + storage {:.2f} + driver {:.2f}".format(*parts)
-            spread = f"{min(spent):.2f} to {max(spent):.2f}"
-            print(f"{n} workers: {median(spent):.2f} s a pass ({spread}); {sum(parts):.2f} by the "
-                  f"model: {of_model}")  # fmt: skip
+                rates.task = rates.task or task_cost(client)
+                wall, cpu, read, wrote = timed_passes(sharded, args, client)
+            moved = sizes.bytes_of_pass()
+            sums = moved["workers add gradients"]
+            own = sizes.topics_size * 8 if sums else 0
+            of_model = {
+                "read": moved["workers read data"] + moved["workers read mixtures"] + sums - own
+                + n * sizes.topics_size * 4,
+                "wrote": moved["workers write mixtures"] + moved["workers write gradients"] + own,
+            }  # fmt: skip
+            expected = sizes.shards * sizes.task_seconds(rates)
+            print(f"{n} workers, {wall:.2f} s a pass on this machine as it is; of all workers:")
+            print(f"  CPU   {cpu:.2f} s, by the model {expected:.2f}")
+            print(f"  read  {read / 1e6:.0f} MB, by the model {of_model['read'] / 1e6:.0f}")
+            print(f"  wrote {wrote / 1e6:.0f} MB, by the model {of_model['wrote'] / 1e6:.0f}")
     print(rates)
     print(sizes, {name: f"{n / 1e6:,.0f} MB" for name, n in sizes.bytes_of_pass().items()})
     if args.predict:
         large = Sizes(10_000_000_000, 100_000_000, 100_000, 100, 256)
         print(large, {n: f"{b / 1e9:,.1f} GB" for n, b in large.bytes_of_pass().items()})
         for storage in (2e8, 1e9):
-            rates.storage = storage
-            print(storage, large.seconds(rates, 100, 4))
+            parts = large.seconds(rates, 100, 4, storage)
+            named = "tasks {:.1f} s, files {:.1f} s, driver {:.1f} s".format(*parts)
+            print(f"100 workers of 4 threads, {storage / 1e6:.0f} MB/s each: {named}")
 
 
 if __name__ == "__main__":

@@ -324,7 +324,7 @@ class BaseViewsModel(
         """
         with one_fit_at_a_time(self):
             self._check_parameters()
-            views = self._training_views(X)
+            views = self._training_views(X, on_disk=True)
             guess = check_guess(guess, guess_strength, views.n_docs, self.n_components)
             fingerprint = partial(fit_fingerprint, self, views, labels, guess)
             writer = checkpoint_writer(
@@ -403,15 +403,14 @@ class BaseViewsModel(
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        views, given = source.views, data.without_ensemble_view()
-        term_counts = given.term_counts
+        views, term_counts = source.views, data.without_ensemble_view().term_counts
         problem = source.gathered(best.problem)
         attributes = {
             **learned,
             **self._state(self._finish(problem, data), data),
             "view_names_": views.names,
             "doc_ids_": views.ids,
-            "present_": given.present,
+            "present_": source.present(data),
             "recipes_": recipes_with_titles(source.sample),
             "feature_names_": views.features,
             "n_features_in_": views.shape[1],

@@ -41,7 +41,7 @@ from coview.em.starts import (
     smooth_labels,
     uniform_theta,
 )
-from coview.outputs import temporary_folder
+from coview.outputs import output_file, temporary_folder
 from coview.params import check_dtype
 from coview.runners.disk import DiskRunner, in_memory
 from coview.runners.threads import ThreadRunner
@@ -111,6 +111,10 @@ class InMemory:
     def gathered(self, problem: Problem) -> Problem:
         """Return a problem with the mixtures of all documents in arrays."""
         return problem
+
+    def present(self, data: Prepared) -> np.ndarray:
+        """Return which document has which view."""
+        return self.views.present
 
     def runner(self) -> AbstractContextManager[Any]:
         """Return what takes the steps."""
@@ -182,10 +186,9 @@ class OnDisk(InMemory):
         recipe = RowsRecipe(
             self._sharded.names, learned["scaling_"], check_dtype(self._model.dtype)
         )
-        self._sample_guess = guess
         if self._rows is not None:
             some = guess and (guess[0][self._rows], guess[1])
-            self._sample_data = data.cut(columns=True).with_guess(some)
+            self._learned_from = data.with_guess(some)
             data, learned = self._of_all(data, learned, labels, recipe)
         internal = data.matrices[-1] if data.has_ensemble_view else None
         self._runner = self._open.enter_context(self._make_runner(recipe, internal))
@@ -245,6 +248,11 @@ class OnDisk(InMemory):
 
     # -- starts --
 
+    @cached_property
+    def _sample_data(self) -> Prepared:
+        """The data of the sample, for starts that are made from it."""
+        return self._learned_from.cut(columns=True)
+
     def starts(self, data: Prepared, rng: np.random.Generator, i: int) -> Sequence[NamedStart]:
         """List the starts of a run; from a sample there is one."""
         init = self._model.init
@@ -281,7 +289,6 @@ class OnDisk(InMemory):
             max_iter=min(SAMPLE_ITERATIONS, model.max_iter),
             tol=model.tol,
             runner=lambda: nullcontext(self._runner),
-            verbose=model.verbose,
         )
         seed = np.random.SeedSequence(int(rng.integers(2**63)))
         run = best_of_restarts(plan, [seed], CheckpointWriter(None, "", 0))
@@ -306,6 +313,10 @@ class OnDisk(InMemory):
     def gathered(self, problem: Problem) -> Problem:
         """Return a problem with the mixtures of all documents in arrays: in memory, if they fit."""
         return in_memory(problem, self._room())
+
+    def present(self, data: Prepared) -> np.ndarray:
+        """Return which document has which view."""
+        return np.ascontiguousarray(data.without_ensemble_view().present)
 
     def _room(self) -> Callable[[tuple[int, int], np.dtype], np.ndarray]:
         return mapped_room(self._store.folder, self._budget.arrays)
@@ -333,7 +344,7 @@ def _work_folder(
     is impossible among temporary files.
     """
     if checkpoint is not None:
-        return temporary_folder(Path(checkpoint).resolve())
+        return temporary_folder(output_file(checkpoint))
     beside = Path(sharded.path)
     if not os.access(beside.parent, os.W_OK):
         beside = Path(tempfile.gettempdir()) / beside.name

@@ -104,9 +104,10 @@ class TrainingDataMixin:
         """Return how many topics of features each view has, in models that have them."""
         return ()
 
-    def _training_views(self, X: Any) -> Any:
-        """Return the input as views, or as views on disk, after checks that need no data."""
-        views = X if isinstance(X, Views | ShardedViews) else Views(X)
+    def _training_views(self, X: Any, on_disk: bool = False) -> Any:
+        """Return the input as views, after checks that need no data; they may be `on_disk`."""
+        accepted = isinstance(X, Views) or (on_disk and isinstance(X, ShardedViews))
+        views = X if accepted else Views(X)
         check_training_views(type(self).__name__, self._one_view, self.n_components, views)
         return views
 

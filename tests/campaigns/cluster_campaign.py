@@ -122,7 +122,7 @@ def lost_scheduler(folder, sharded, expected):
         model = MODELS[0].fit(sharded, runner=cluster.address, checkpoint=resumed)
     resumed.delete()
     same = bits(model) == expected[0]
-    return f"{said.split('.')[0]}; resumed to {'the same' if same else 'OTHER'} bits"
+    return f"{said.split('. ')[0]}; resumed to {'the same' if same else 'OTHER'} bits"
 
 
 def partition(folder, sharded, expected):

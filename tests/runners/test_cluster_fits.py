@@ -117,15 +117,15 @@ def test_a_resumed_fit_has_the_same_bits(sharded, one_worker, folder, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_the_command(sharded, one_worker, folder, tmp_path):
-    options = ["--model", "plsa", "--topics", "4", "--max-iter", "2", "--set", "init=random"]
-    coview.write_shards(sharded.to_views().concat(), tmp_path / "one.shards")
-    given = tmp_path / "one.shards", *options
-    working("fit", *given, "-o", tmp_path / "disk.coview")
-    working("fit", *given, "--dask", one_worker.address, "-o", tmp_path / "dask.coview")
-    disk, dask = (coview.load(tmp_path / f"{name}.coview") for name in ("disk", "dask"))
-    assert bits(disk) == bits(dask)
-    assert not list(tmp_path.glob("*.checkpoint*"))
+def test_the_command(views, sharded, one_worker, tmp_path):
+    quick = ["init=random", "view_weights=balanced", "ensemble=0"]
+    options = [part for each in quick for part in ("--set", each)]
+    options += ["--model", "link", "--topics", "4", "--max-iter", "2", "--tol", "0"]
+    file = tmp_path / "dask.coview"
+    working("fit", sharded.path, *options, "--dask", one_worker.address, "-o", file)
+    expected = fitted(LinkPLSA(4, **{**THREE, "max_iter": 2}), views)
+    assert bits(coview.load(file)) == bits(expected)
+    assert [left.name for left in tmp_path.iterdir()] == ["dask.coview"]
 
 
 def test_the_command_refuses_what_is_no_sharded_folder(tmp_path):

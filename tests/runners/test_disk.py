@@ -28,6 +28,7 @@ from coview.em.shard_step import write_parameters as write_shared
 from coview.em.step import Gradients, conclude, em_step
 from coview.runners.disk import DiskRunner
 from coview.shards import storage
+from coview.shards.writing import ViewHead, finish_folder, new_folder
 from coview.store import DamagedFile
 from coview.views import blocks
 from tests.planted import serial
@@ -338,3 +339,34 @@ def test_arrays_that_are_too_large_are_mapped(views, sharded, monkeypatch):
     found = model().fit(sharded)
     assert isinstance(found.doc_topic_.base, np.memmap)
     assert_same(np.asarray(found.doc_topic_), model().fit(views).doc_topic_, "doc_topic_")
+
+
+SMALL_MEMORY = """
+import resource, sys, warnings
+from coview import PLSA, open_shards
+warnings.simplefilter("ignore")
+PLSA(16, init="random", random_state=0, max_iter=2, tol=0.0, n_jobs=2).fit(
+    open_shards(sys.argv[1], memory=sys.argv[2])
+)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss has other units")
+def test_memory_stays_below_the_limit(tmp_path):
+    """Data whose fit in memory takes three times as much."""
+    n_docs, n_blocks, n_terms = 12_000, 40, 50_000
+    rng = np.random.default_rng(0)
+    one = sp.random_array((n_docs, n_terms), density=1e-3, format="csr", rng=rng, dtype="float32")
+    one.data = np.ceil(4 * one.data)
+    one.sort_indices()
+    ends = [(i * n_docs, (i + 1) * n_docs) for i in range(n_blocks)]
+    with new_folder(tmp_path / "x.shards", overwrite=False) as folder:
+        head = ViewHead("x", n_terms, np.dtype("float32"), False)
+        here = np.ones((n_docs, 1), bool)
+        finish_folder(folder, [head], ends, lambda *docs: ([one], here), False, None)
+    command = [sys.executable, "-c", SMALL_MEMORY, str(tmp_path / "x.shards"), "500MB"]
+    out = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert out.returncode == 0, out.stderr
+    assert int(out.stdout) < 500e6

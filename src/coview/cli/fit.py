@@ -33,7 +33,7 @@ from coview.cli.model import (
 from coview.cli.options import UsageError, refuse_options
 from coview.cli.output import cell, check_output, note, print_json
 from coview.cli.seeds import read_seeds
-from coview.cli.sharded import views_to_fit
+from coview.cli.sharded import refuse_memory, views_to_fit
 from coview.cli.topics import choose_topics, parse_number_or_range
 from coview.models import MODEL_NAMES, topic_model
 from coview.params import check_real
@@ -242,6 +242,7 @@ def fit(
     state = _checkpoint(path, every, resume, fresh, quiet)
     if classify:
         refuse_options(context, ["topics"], "With --classify the topics are the classes")
+    refuse_memory(context, source, concat or classify)
     known, views = views_to_fit(source, memory, concat or classify, dask)
     if concat:
         known = views = known.concat()

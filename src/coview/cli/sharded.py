@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from coview.cli.inputs import DataSource
-from coview.cli.options import UsageError
+from coview.cli.options import UsageError, parse_pairs, refuse_options
 
 if TYPE_CHECKING:
     from coview.shards.sharded import ShardedViews
@@ -61,10 +63,21 @@ def views_to_fit(
     return sharded.sample(MOST_TO_CHOOSE, default_rng(0)), sharded
 
 
+def refuse_memory(context: typer.Context, source: DataSource, in_memory: bool) -> None:
+    """Refuse a limit of memory for a fit whose data are in memory."""
+    if in_memory or not source.is_sharded:
+        refuse_options(
+            context,
+            ["memory"],
+            "Memory is limited where data stay on disk: in a sharded folder (coview convert "
+            "--shards), and without --concat and --classify",
+        )
+
+
 def why_in_memory(source: DataSource) -> str | None:
     """Return why data cannot be read in a stream, as the start of a sentence; None if they can."""
     kinds = {
-        "Matrix files are": source.view,
+        "Matrix files are": source.view and not _all_svmlight(source),
         "Pictures are": source.image,
         "Vectors are": source.embedding,
         "Links are": source.links,
@@ -81,6 +94,8 @@ def write_sharded(source: DataSource, folder: Path, memory: Any, overwrite: bool
 
     if why_in_memory(source) is not None:
         return write_shards(source.views(), folder, overwrite=overwrite)
+    if source.view:
+        return _from_svmlight(source, folder, memory, overwrite)
     path = source.path()
     with source.table_bar(path) as progress:
         return convert_table(
@@ -92,3 +107,26 @@ def write_sharded(source: DataSource, folder: Path, memory: Any, overwrite: bool
             progress=progress,
             **source.table_options(path, ["text", "tokens"]),
         )
+
+
+def _all_svmlight(source: DataSource) -> bool:
+    from coview.shards.svmlight import is_svmlight
+
+    files = parse_pairs(source.view, "--view").values()
+    return source.data is None and all(map(is_svmlight, files))
+
+
+def _from_svmlight(source: DataSource, folder: Path, memory: Any, overwrite: bool) -> ShardedViews:
+    from coview.shards.svmlight import convert_svmlight
+    from coview.views.checks import check_known
+
+    files = parse_pairs(source.view, "--view")
+    check_known(source.use or (), files, "The selection")
+    return convert_svmlight(
+        {name: files[name] for name in source.use or files},
+        folder,
+        ids=source.ids,
+        labels=source.labels,
+        memory=memory,
+        overwrite=overwrite,
+    )

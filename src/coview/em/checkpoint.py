@@ -48,7 +48,8 @@ class Checkpoint:
     Parameters
     ----------
     path : path
-        The state is written alternately to `<path>.0` and `<path>.1`.
+        The state is written alternately to `<path>.0` and `<path>.1`. The mixtures of a fit from
+        disk stay in the folder `<path>.mixtures`.
     every : int or None, default=None
         Iterations between two writes. None: write by `seconds`. With `acceleration` it is written
         where a cycle of three iterations ends.

@@ -267,7 +267,9 @@ def fit_fingerprint(model: Any, views: Views | ShardedViews, labels: Any, guess:
 def _contents(views: Views | ShardedViews) -> dict[str, Any]:
     """Return what tells views from others; of views on disk the checksums of all their files."""
     if isinstance(views, ShardedViews):
-        return {"names": views.names, "files": dict(views.manifest.files)}
+        # another memory may be another sample, from which other weights are learned
+        files = dict(views.manifest.files)
+        return {"names": views.names, "files": files, "memory": views.memory}
     return {
         "names": views.names,
         "matrices": [_parts(matrix) for matrix in views.matrices.values()],

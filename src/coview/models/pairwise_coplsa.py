@@ -262,8 +262,8 @@ class PairwiseCoPLSA(PenalizedModel):
         reference = data.names.index(self.reference_view)
         return np.where(data.present[:, [reference]], mixtures[reference], mean)
 
-    def _training_views(self, X: Any) -> Views:
-        views = super()._training_views(X)
+    def _training_views(self, X: Any, on_disk: bool = False) -> Any:
+        views = super()._training_views(X, on_disk)
         check_choice("reference_view", self.reference_view, [None, *views.names])
         return views
 

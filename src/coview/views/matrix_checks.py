@@ -152,6 +152,7 @@ def _dense(X: Any, view: str) -> np.ndarray:
         raise TypeError(
             f"View {quoted(view)} must be a matrix (an array, a scipy.sparse array, a DataFrame "
             f"or a list of rows), found {type(X).__name__}."
+            + (" Read views on disk with their to_views()." if hasattr(X, "to_views") else "")
         )
     if array.dtype == np.float16:
         return _from_half(array, view)
