@@ -77,7 +77,7 @@ def begun(cls, views, **params):
     model = make(cls, **EXACT, max_iter=30, **params).partial_fit(of(cls, views)[:60])
     assert model.stream_ == {"docs": 60, "batches": 1, "largest": 60, "remembered": 60.0}
     tokens = [model.topic_counts_[n] for n in model.view_names_]
-    rho = ((72 + 0.5 * 60) / 1.5 - 12) / 60  # the default: forgetting=0.5
+    rho = ((72 + 60) / 2 - 12) / 60  # the default: forgetting=1
     return model, [n.copy() for n in tokens], rho
 
 
