@@ -170,7 +170,7 @@ def test_a_small_first_batch_does_not_learn_weights(views):
 
 
 def test_after_a_fit_the_tokens_of_topics_are_those_of_its_last_step(views):
-    model = make(LinkPLSA, dtype="float64", tol=1e-12, max_iter=2000).fit(views)
+    model = make(LinkPLSA, dtype="float64", tol=0.0, max_iter=600).fit(views)
     model._begin_stream()
     for v, name in enumerate(model.view_names_):
         X, p = views[name].toarray(), model.components_[name]
