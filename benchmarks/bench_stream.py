@@ -2,7 +2,7 @@
 
     python benchmarks/bench_stream.py [--data generated 20newsgroups reuters1200 wikipedia]
         [--models plsa link mvplsa divergence] [--batches 20 50] [--epochs 3] [--seeds 0 1 2]
-        [--forgetting 0.5] [--docs 5000]
+        [--forgetting 1] [--docs 5000]
 
 A fifth of the documents is held out. The others are fitted at once, and given to `partial_fit` in
 batches, in a random order, one epoch after the other. A row tells the perplexity of held-out words
@@ -103,7 +103,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--docs", type=int, help="at most so many documents of each data set")
-    parser.add_argument("--forgetting", type=float, default=0.5)
+    parser.add_argument("--forgetting", type=float, default=1.0)
     parser.add_argument("--init", default="auto")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")

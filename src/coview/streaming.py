@@ -43,7 +43,7 @@ from coview.views.labels import check_topic_labels
 from coview.views.vocabulary import grown_names, known_views
 from coview.wording import argument, plural, quoted
 
-FORGETTING = 0.5  # the power of a batch's place in the stream with which it weighs
+FORGETTING = 1.0  # the power of a batch's place in the stream with which it weighs
 MOST_FORGETTING = 100.0
 FOLD_STEPS = 20  # of the documents of a batch under the topics so far, at most
 STEPS = 10  # EM steps on the batch after that
@@ -116,7 +116,7 @@ class StreamMixin(NewDocumentsMixin):
             a warning; or they are added at the end of `components_` and of the model's recipes.
             Views with named features can grow. Of raw texts those words are added that are in two
             documents of the batch (in one, if it has fewer than 50).
-        forgetting : float, default=0.5
+        forgetting : float, default=1.0
             How much less early documents weigh, which were explained by worse topics: by this power
             of their place in the stream. With 1 a document in the middle weighs half as much as the
             last one; with 0 all weigh the same. The weight of new batches falls as 1 / t whatever

@@ -42,7 +42,7 @@ def update(
             help="Early documents weigh less, by this power of their place in the stream; 0: all "
             "weigh the same.",
         ),
-    ] = 0.5,
+    ] = 1.0,
     half_life: Annotated[
         float | None,
         typer.Option(
