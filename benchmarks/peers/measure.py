@@ -14,7 +14,6 @@ from datetime import date
 from pathlib import Path
 
 import numpy as np
-
 from benchmarks.peers import corpora
 from benchmarks.peers.environments import CACHE, LIBRARY, CannotInstall, python_of, version_of
 from benchmarks.peers.perplexity import background_of, perplexity
