@@ -226,7 +226,7 @@ def write_page(path=FILE, page=PAGE):
     """Write the page from the measured times."""
     found, nnz = read(path)
     repeats = len(next(iter(found.values()))["step"])
-    about = {k: v for k, v in machine().items() if k in ("processor", "cores", "last cache")}
+    about = {k: v for k, v in machine().items() if k in ("processor", "cores", "cache")}
     words = "The machine: " + ", ".join(f"{k} {v}" for k, v in about.items()) + "."
     head = (
         *("topics", "bytes / nnz", "ops / nnz", "bytes / op", "rows probe, GB/s"),
@@ -246,9 +246,8 @@ def write_page(path=FILE, page=PAGE):
             ]
         )
     rows = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    page.write_text(
-        ABOUT.read_text().format(machine=words, nnz=nnz, repeats=repeats) + "\n" + rows + "\n"
-    )
+    about_it = ABOUT.read_text().format(machine=words, nnz=nnz, repeats=repeats)
+    page.write_text(f"{about_it}\n{rows}\n")
 
 
 def percent(values):

@@ -177,7 +177,7 @@ def machine() -> dict[str, str]:
         "date": date.today().isoformat(),
         "processor": _field("/proc/cpuinfo", r"model name\s*:\s*(.*)") or platform.machine(),
         "cores": str(os.cpu_count()),
-        "last cache": _field("/proc/cpuinfo", r"cache size\s*:\s*(.*)"),
+        "cache": _field("/proc/cpuinfo", r"cache size\s*:\s*(.*)"),
         "memory, kB": _field("/proc/meminfo", r"MemTotal:\s*(\d+)"),
         "system": f"{platform.system()} {platform.machine()}",
         "Python": platform.python_version(),

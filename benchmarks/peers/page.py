@@ -44,7 +44,7 @@ def text_of(folder: Path, plan: Plan = FULL) -> str:
     """Return the page."""
     runs = runs_of([row for path in sorted(folder.glob("peers-*.csv")) for row in read(path)])
     about = {row["what"]: row["value"] for row in read(folder / "machine.csv")}
-    parts = [introduction(about), summary(runs)]
+    parts = [introduction(about), notes(folder), summary(runs)]
     for corpus in dict.fromkeys(key[0] for key in runs):
         parts += [f"## {corpus}\n", _libraries(runs, corpus), _equal(runs, corpus)]
     parts += [_versions(runs), missing(runs, plan)]
@@ -62,6 +62,12 @@ def introduction(about: dict[str, str]) -> str:
         pseudo_count=PSEUDO_COUNT,
         near=NEAR - 1,
     )
+
+
+def notes(folder: Path) -> str:
+    """Return what a person noted about this measurement, if anything."""
+    path = folder / "notes.md"
+    return f"## About this measurement\n\n{path.read_text()}" if path.exists() else ""
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -82,9 +88,7 @@ def summary(runs: Runs) -> str:
             found.append(spread(known) + (missed if len(known) < len(ratios) else ""))
         rows.append(found)
     head = ("library", "cells", "its CPU s / coview's, all defaults", "the same, random start")
-    about = (
-        "CPU seconds to the peer's perplexity, over coview's, in every repetition of every cell."
-    )
+    about = "CPU seconds to the peer's perplexity, over coview's, in all repetitions of all cells."
     return f"## All runs together\n\n{about}\n\n{table(head, rows)}"
 
 
