@@ -13,7 +13,7 @@ BRITISH_DATA := grey,centre,centres,colour,image_colour,labelled,writeable
 # what `make test-min` runs by default; PARTS="tests/cli tests/views" names other files or folders
 PARTS ?= tests
 
-.PHONY: demo test test-all test-browser front screenshots test-slow test-min campaign campaign-slice lint format dist docs bench papers papers-quick clean help
+.PHONY: demo test test-all test-browser front screenshots test-slow test-min campaign campaign-slice lint format dist docs bench bench-quick papers papers-quick clean help
 .DEFAULT_GOAL := help
 
 help:  ## show the targets
@@ -121,11 +121,16 @@ dist: $(VENV)/.dist  ## sdist and wheel in dist/, checked, and the wheel tried i
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/python tools/check_dist.py dist
 
-bench: $(VENV)/.bench  ## speed and memory against peers, as ratios
+bench: $(VENV)/.bench  ## speed and memory against peers, each in an environment of its own; hours; resumes; writes docs/benchmarks.md
+	$(BIN)/python -m benchmarks.peers
+	$(BIN)/python -m benchmarks.bench_roofline
 	$(BIN)/python benchmarks/bench_sweep.py
 	$(BIN)/python benchmarks/bench_memory.py
 	$(BIN)/python benchmarks/bench_search.py
 	$(BIN)/python benchmarks/bench_reading.py
+
+bench-quick: $(VENV)/.run  ## the machinery of it on a small corpus, results not kept: two minutes after installing
+	$(BIN)/python -m benchmarks.peers --quick
 
 # -E: all pages anew, since pages that did not change keep their warnings to themselves
 docs: $(VENV)/.docs  ## the documentation as a site, docs/_build/html: executed examples, links checked
@@ -140,5 +145,5 @@ papers-quick: $(VENV)/.test  ## a small version of them, into a temporary folder
 	$(BIN)/python -m experiments all --quick
 
 clean:  ## remove the environments, dist/ and all caches
-	rm -rf $(VENV) $(VENV_MIN) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV_MIN) .bench dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,12 +1,13 @@
-"""How close a step of EM comes to the memory: its passes against loops that only gather the same rows.
+"""How close a step of EM comes to the memory: against loops that only gather the same rows.
 
-    python benchmarks/bench_roofline.py [--topics 8 16 20 32 56 100 128 256] [--repeats 5]
-    python benchmarks/bench_roofline.py --page       only the page, from what was measured
+    python -m benchmarks.bench_roofline [--topics 8 16 20 32 56 100 128 256] [--repeats 5]
+    python -m benchmarks.bench_roofline --page       only the page, from what was measured
 
-For each non-zero the row pass reads a row of p(w|z) and the column pass a row of p(z|d), all over the
-memory. The probes read the same rows in the same order and add them up, nothing else, as fast as we
-know how: the better of a plain loop and one that asks for rows ahead. Everything runs on one
-thread, in turns; times are CPU seconds. Writes benchmarks/measured/roofline.csv and docs/roofline.md.
+For each non-zero the row pass reads a row of p(w|z) and the column pass a row of p(z|d), all over
+the memory. The probes read the same rows in the same order and add them up, nothing else, as fast
+as we know how: the better of a plain loop and one that asks for rows ahead. Everything runs on one
+thread, in turns; times are CPU seconds. Writes benchmarks/measured/roofline.csv and the page
+docs/roofline.md.
 """
 
 import argparse
@@ -18,20 +19,21 @@ from statistics import median
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
-
 from benchmarks.peers.corpora import CORPORA, generate
 from benchmarks.peers.measure import MEASURED, machine
+from numba import njit
+
 from coview.em.emissions import Topics
 from coview.em.prepared import make_blocks
 from coview.em.problem import Problem
 from coview.em.simplex import pad_topics, padded
-from coview.em.step import em_step
+from coview.em.step import _term_ranges, em_step
 from coview.kernels.prefetch import prefetch_row
 from coview.kernels.sweep import log_likelihood, reorder, sweep_columns, sweep_rows
 
 TOPICS = (8, 16, 20, 32, 56, 100, 128, 256)
 PAGE = Path(__file__).parents[1] / "docs" / "roofline.md"
+ABOUT = Path(__file__).with_name("pages") / "roofline.md"
 FILE = MEASURED / "roofline.csv"
 PARTS = ("rows probe", "row pass", "reorder", "likelihood", "columns probe", "column pass", "step")
 _OPTIONS = {"error_model": "numpy", "fastmath": {"reassoc", "contract"}}
@@ -112,16 +114,16 @@ class Bench:
         for block in self.blocks:
             part, docs = block.rows[0], np.arange(block.stop - block.start, dtype=np.uint64)
             arrays = part.indptr, part.indices, part.data, self.theta[block.docs], self.by_term
-            sweep_rows(
-                docs, *arrays, one, floor, self.ratio[part.place], self.counts[block.docs]
-            )
+            sweep_rows(docs, *arrays, one, floor, self.ratio[part.place], self.counts[block.docs])
 
     def column_pass(self):
-        """Do `sweep_columns` of all blocks."""
-        for block in self.blocks:
-            c = block.columns[0]
-            arrays = c.terms, c.colptr, c.rows, self.in_columns[block.rows[0].place]
-            sweep_columns(0, len(c.terms), *arrays, self.theta[block.docs], self.grad)
+        """Do `sweep_columns` of all blocks, one range of terms after the other, as a step does."""
+        for low, high in _term_ranges(len(self.grad)):
+            for block in self.blocks:
+                c = block.columns[0]
+                first, last = np.searchsorted(c.terms, (low, high))
+                arrays = c.terms, c.colptr, c.rows, self.in_columns[block.rows[0].place]
+                sweep_columns(first, last, *arrays, self.theta[block.docs], self.grad)
 
     def reorder(self):
         """Bring ratios into the order of columns."""
@@ -212,34 +214,19 @@ def shares(parts):
 def bytes_and_flops(n_topics):
     """Return bytes and operations of one step for each non-zero.
 
-    Row pass: index, count and ratio, and a row of p(w|z); 2 operations a topic for p(w|d), 2 for the
-    sums. Reordering: ratio, its place, and ratio again. Column pass: document (16 bits), ratio, and
-    a row of p(z|d); 2 operations a topic.
+    Row pass: index, count and ratio, and a row of p(w|z); 2 operations a topic for p(w|d), 2 for
+    the sums. Reordering: ratio, its place, and ratio again. Column pass: document (16 bits), ratio,
+    and a row of p(z|d); 2 operations a topic.
     """
     width = padded(n_topics)
     return (12 + 4 * width) + 12 + (6 + 4 * width), 6 * n_topics
-
-
-ABOUT = """# How close to the memory
-
-Written by `benchmarks/bench_roofline.py` from `benchmarks/measured/roofline.csv`; do not edit it. {machine}
-
-For each non-zero a step of EM reads one row of p(w|z) (the pass over rows) and one of p(z|d) (the pass over columns), as long as there are topics,
-and from all over the memory. The probes read the same rows in the same order and add them up, nothing else; the better of a loop that
-asks for rows ahead and one that does not. A generated corpus with {nnz:,} non-zeros, float32, one thread, CPU time; medians over {repeats} turns, with
-the smallest and the largest share in parentheses. "Step" is all of `em_step`: both passes, the ratios brought into the order of
-columns, the likelihood, and the M-steps; its share is that of both probes together.
-
-Operations are additions and multiplications (6 for each non-zero and topic; a probe has 2), bytes are those that a step asks for, most of which come
-from the caches. Topics are padded to a multiple of 8 columns.
-"""
 
 
 def write_page(path=FILE, page=PAGE):
     """Write the page from the measured times."""
     found, nnz = read(path)
     repeats = len(next(iter(found.values()))["step"])
-    about = {k: v for k, v in machine().items() if k in ("processor", "cores", "last cache")}
+    about = {k: v for k, v in machine().items() if k in ("processor", "cores", "cache")}
     words = "The machine: " + ", ".join(f"{k} {v}" for k, v in about.items()) + "."
     head = (
         *("topics", "bytes / nnz", "ops / nnz", "bytes / op", "rows probe, GB/s"),
@@ -259,7 +246,8 @@ def write_page(path=FILE, page=PAGE):
             ]
         )
     rows = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    page.write_text(ABOUT.format(machine=words, nnz=nnz, repeats=repeats) + "\n" + rows + "\n")
+    about_it = ABOUT.read_text().format(machine=words, nnz=nnz, repeats=repeats)
+    page.write_text(f"{about_it}\n{rows}\n")
 
 
 def percent(values):

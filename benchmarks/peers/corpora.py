@@ -33,11 +33,11 @@ CORPORA = {
 
 
 def generate(spec, rng):
-    """Draw documents: terms by Zipf's law, each topic preferring some of them, about 2 of a document.
+    """Draw documents: terms by Zipf's law, each topic preferring some of them, a few a document.
 
-    Topic z has p(w|z) proportional to g(w,z) / (rank(w) + 5) with g from a gamma distribution of shape
-    0.1, so that frequent terms differ between topics as rare ones do; mixtures are from a Dirichlet
-    distribution of 0.05, lengths from a negative binomial one.
+    Topic z has p(w|z) proportional to g(w,z) / (rank(w) + 5) with g from a gamma distribution of
+    shape 0.1, so that frequent terms differ between topics as rare ones do; mixtures are from a
+    Dirichlet distribution of 0.05, lengths from a negative binomial one.
     """
     zipf = 1.0 / (np.arange(spec.n_terms) + 5.0)
     topics = rng.gamma(0.1, size=(spec.n_topics, spec.n_terms)) * zipf

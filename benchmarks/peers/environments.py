@@ -1,4 +1,4 @@
-"""An environment for each library, in a folder that git ignores: versions never stand in each other's way."""
+"""An environment for each library, in a folder that git ignores: each with its own versions."""
 
 import json
 import subprocess

@@ -14,7 +14,6 @@ from datetime import date
 from pathlib import Path
 
 import numpy as np
-
 from benchmarks.peers import corpora
 from benchmarks.peers.environments import CACHE, LIBRARY, CannotInstall, python_of, version_of
 from benchmarks.peers.perplexity import background_of, perplexity
@@ -178,7 +177,7 @@ def machine() -> dict[str, str]:
         "date": date.today().isoformat(),
         "processor": _field("/proc/cpuinfo", r"model name\s*:\s*(.*)") or platform.machine(),
         "cores": str(os.cpu_count()),
-        "last cache": _field("/proc/cpuinfo", r"cache size\s*:\s*(.*)"),
+        "cache": _field("/proc/cpuinfo", r"cache size\s*:\s*(.*)"),
         "memory, kB": _field("/proc/meminfo", r"MemTotal:\s*(\d+)"),
         "system": f"{platform.system()} {platform.machine()}",
         "Python": platform.python_version(),

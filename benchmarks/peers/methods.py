@@ -1,13 +1,15 @@
 """How each library is run: as its users do, watched after each pass, its own stopping switched off.
 
-A method is a class: `__init__(corpus, n_topics, seed)` brings the corpus (scipy.sparse.csr_matrix of
-counts) into the form that the library wants, which is not timed, and `fit(observer)` is. Libraries
-are imported in `__init__`, since each environment has one of them. Peers run until the observer ends
-them, coview until it stops by itself.
+A method is a class: `__init__(corpus, n_topics, seed)` brings the corpus (scipy.sparse.csr_matrix
+of counts) into the form that the library wants, which is not timed, and `fit(observer)` is.
+Libraries are imported in `__init__`, since each environment has one of them. Peers run until the
+observer ends them, coview until it stops by itself.
 """
 
 import tempfile
+from itertools import pairwise
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,7 +19,7 @@ FOREVER = 100_000
 class Coview:
     """coview's PLSA with all defaults, the start and the work after the last pass included."""
 
-    options: dict = {}
+    options: ClassVar = {}
 
     def __init__(self, corpus, n_topics, seed):
         from coview import PLSA
@@ -47,7 +49,7 @@ class Coview:
 class CoviewRandom(Coview):
     """The same from random topics."""
 
-    options = {"init": "random"}
+    options: ClassVar = {"init": "random"}
 
 
 def first(components):
@@ -88,7 +90,7 @@ class SklearnNMF:
 class SklearnLDA:
     """scikit-learn's variational LDA."""
 
-    options: dict = {"learning_method": "batch"}
+    options: ClassVar = {"learning_method": "batch"}
 
     def __init__(self, corpus, n_topics, seed):
         from sklearn.decomposition import LatentDirichletAllocation
@@ -115,7 +117,7 @@ class SklearnLDA:
 class SklearnLDAOnline(SklearnLDA):
     """The same in mini-batches."""
 
-    options = {"learning_method": "online"}
+    options: ClassVar = {"learning_method": "online"}
 
 
 class Gensim:
@@ -123,9 +125,9 @@ class Gensim:
 
     def __init__(self, corpus, n_topics, seed):
         self.n_terms, self.n_topics, self.seed = corpus.shape[1], n_topics, seed
-        ends = zip(corpus.indptr, corpus.indptr[1:])
+        ends = pairwise(corpus.indptr)
         indices, data = corpus.indices.tolist(), corpus.data.tolist()
-        self.corpus = [list(zip(indices[a:b], data[a:b])) for a, b in ends]
+        self.corpus = [list(zip(indices[a:b], data[a:b], strict=True)) for a, b in ends]
 
     def fit(self, observer):
         """Fit, watched after each chunk of documents."""
@@ -153,7 +155,7 @@ class Tomotopy:
 
         self.n_terms = corpus.shape[1]
         self.model = tomotopy.LDAModel(k=n_topics, seed=seed)
-        for a, b in zip(corpus.indptr, corpus.indptr[1:]):
+        for a, b in pairwise(corpus.indptr):
             words = np.repeat(corpus.indices[a:b], corpus.data[a:b].astype(int))
             if len(words):
                 self.model.add_doc([str(w) for w in words])
@@ -212,8 +214,8 @@ class BigARTM:
         place = Path(self.folder.name)
         with open(place / "docword.corpus.txt", "w") as out:
             out.write(f"{corpus.shape[0]}\n{corpus.shape[1]}\n{corpus.nnz}\n")
-            for row, (a, b) in enumerate(zip(corpus.indptr, corpus.indptr[1:]), start=1):
-                pairs = zip(corpus.indices[a:b] + 1, corpus.data[a:b])
+            for row, (a, b) in enumerate(pairwise(corpus.indptr), start=1):
+                pairs = zip(corpus.indices[a:b] + 1, corpus.data[a:b], strict=True)
                 out.writelines(f"{row} {term} {count:.0f}\n" for term, count in pairs)
         words = "\n".join(f"w{i}" for i in range(corpus.shape[1]))
         (place / "vocab.corpus.txt").write_text(words)

@@ -1,7 +1,7 @@
 """What a fit is watched with: time without the watching, peak memory, topics after chosen passes.
 
-This file, `plateau.py`, `methods.py` and `runner.py` run in the environments of all libraries: they import
-numpy and scipy alone, and are plain Python 3.11.
+This file, `plateau.py`, `methods.py` and `runner.py` run in the environments of all libraries: they
+import numpy and scipy alone, and are plain Python 3.11.
 """
 
 import json
@@ -101,8 +101,8 @@ class Observer:
     def end(self, topics):
         """Take note of a fit that ended by itself, with its topics.
 
-        What it did after its last pass is added to all times: a user waits for that as well, however
-        few passes are made.
+        What it did after its last pass is added to all times: a user waits for that as well,
+        however few passes are made.
         """
         self.clock.pause()
         self._note_peak()

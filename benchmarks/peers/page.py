@@ -11,7 +11,6 @@ from benchmarks.peers.ratios import (
     Run,
     compared,
     in_words,
-    number,
     runs_of,
     spread,
     to_own,
@@ -19,6 +18,7 @@ from benchmarks.peers.ratios import (
 )
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
+ABOUT = Path(__file__).parents[1] / "pages" / "peers.md"
 FULL = Plan(("20newsgroups", "zipf-2.5M", "zipf-25M"), (20, 50, 100))
 OWN = ("coview", "coview-random")
 NAMES = {
@@ -34,31 +34,6 @@ NAMES = {
 }
 Runs = dict[tuple[str, int, str], dict[int, Run]]
 
-ABOUT = f"""# Against other topic models
-
-Written by `make bench` from `benchmarks/measured/*.csv`; do not edit it. {{machine}}
-
-Every library runs in an environment of its own, on one thread, in a process of its own, and in turns with the others, since the machine may have other
-work: ratios within a repetition mean more than seconds, and CPU seconds more than those of the clock. A cell has the median over the
-repetitions (seeds), with the smallest and the largest in parentheses.
-
-* **A run.** The library gets a matrix of counts in the form that it likes best; reading and converting are not timed, nor are imports and compilers.
-  Topics p(w|z) are kept after 1, 2, 3, 4, 6, 8, ... passes (LDA in mini-batches: also after parts of one), and the clock stands still meanwhile. Peers have
-  their own tests of convergence switched off and run to their plateau, where doubling the passes gains less than {GAIN:.1%} of held-out perplexity, or to a
-  bound of passes ({", ".join(f"{m} {n[1]}" for m, n in PASSES.items())}) or CPU seconds (`--cpu`). coview runs until it stops by itself, and what
-  it does after its last pass is added to all of its times.
-* **Held-out perplexity.** One function for all, of the topics alone: {SMOOTHING:.0%} of the frequencies of all terms is mixed into each topic, mixtures of
-  1,000 held-out documents are folded in on half of their tokens ({FOLD_IN} iterations of EM from equal shares, {PSEUDO_COUNT} added to each
-  topic), and the other half is predicted.
-* **Equal perplexity.** The target is the best that the *peer* reaches in its run, plus {NEAR - 1:.0%}: how long it takes there, and how long coview does, by its
-  default start (which it pays for) and from random topics. The reverse, coview's best plus {NEAR - 1:.0%}, is in the last columns: most peers do not come
-  that far in their time, so the ratio is a lower bound (>). "Not reached" means that coview's best is not as good as the target.
-* **Memory.** The peak of the process above what it had before the corpus was read, so without the imported libraries; the corpus is included.
-
-"Pass" is one over the corpus; inside it both LDAs of scikit-learn and gensim, and BigARTM, iterate on each document. The generated corpora follow Zipf's law and have
-planted topics (`benchmarks/peers/corpora.py`).
-"""
-
 
 def write_page(folder: Path = MEASURED, page: Path = PAGE, plan: Plan = FULL) -> None:
     """Write the page from the results in a folder."""
@@ -69,12 +44,30 @@ def text_of(folder: Path, plan: Plan = FULL) -> str:
     """Return the page."""
     runs = runs_of([row for path in sorted(folder.glob("peers-*.csv")) for row in read(path)])
     about = {row["what"]: row["value"] for row in read(folder / "machine.csv")}
-    machine = "The machine: " + ", ".join(f"{k} {v}" for k, v in about.items() if v) + "."
-    parts = [ABOUT.replace("{machine}", machine), summary(runs)]
+    parts = [introduction(about), notes(folder), summary(runs)]
     for corpus in dict.fromkeys(key[0] for key in runs):
         parts += [f"## {corpus}\n", _libraries(runs, corpus), _equal(runs, corpus)]
     parts += [_versions(runs), missing(runs, plan)]
     return "\n".join(part for part in parts if part)
+
+
+def introduction(about: dict[str, str]) -> str:
+    """Return what was measured, how, and on which machine."""
+    return ABOUT.read_text().format(
+        machine="The machine: " + ", ".join(f"{k} {v}" for k, v in about.items() if v) + ".",
+        passes=", ".join(f"{method} {bounds[1]}" for method, bounds in PASSES.items()),
+        gain=GAIN,
+        smoothing=SMOOTHING,
+        fold_in=FOLD_IN,
+        pseudo_count=PSEUDO_COUNT,
+        near=NEAR - 1,
+    )
+
+
+def notes(folder: Path) -> str:
+    """Return what a person noted about this measurement, if anything."""
+    path = folder / "notes.md"
+    return f"## About this measurement\n\n{path.read_text()}" if path.exists() else ""
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -95,8 +88,8 @@ def summary(runs: Runs) -> str:
             found.append(spread(known) + (missed if len(known) < len(ratios) else ""))
         rows.append(found)
     head = ("library", "cells", "its CPU s / coview's, all defaults", "the same, random start")
-    title = "## All runs together\n\nCPU seconds to the peer's perplexity, over those of coview, in every repetition of every cell.\n"
-    return f"{title}\n{table(head, rows)}"
+    about = "CPU seconds to the peer's perplexity, over coview's, in all repetitions of all cells."
+    return f"## All runs together\n\n{about}\n\n{table(head, rows)}"
 
 
 def _all_ratios(runs: Runs, peer: str, own: str, how) -> Iterator:
@@ -172,9 +165,7 @@ def _equal(runs: Runs, corpus: str) -> str:
 
 
 def _versions(runs: Runs) -> str:
-    found = {
-        NAMES[key[2]]: run.version for key, cell in runs.items() for run in cell.values()
-    }
+    found = {NAMES[key[2]]: run.version for key, cell in runs.items() for run in cell.values()}
     words = ", ".join(f"{name} {version}" for name, version in found.items())
     return f"## Versions\n\n{words}.\n"
 
@@ -193,17 +184,5 @@ def missing(runs: Runs, plan: Plan) -> str:
     if not lines:
         return ""
     command = f"python -m benchmarks.peers --corpora {' '.join(plan.corpora)}"
-    about = f"Repetitions of {plan.repetitions} that are there; `{command}` measures the others and leaves these."
+    about = f"Repetitions that are there, of {plan.repetitions}; `{command}` measures the others."
     return f"## What is missing\n\n{about}\n\n" + "\n".join(lines) + "\n"
-
-
-def short_report(runs: Runs) -> str:
-    """Return one line for each run's best, for the quick version."""
-    lines = (
-        f"{key[0]}, {key[1]} topics, {NAMES[key[2]]}: perplexity {number(run.best)}"
-        if run.points
-        else f"{key[0]}, {key[1]} topics, {NAMES[key[2]]}: {run.status}"
-        for key, cell in runs.items()
-        for run in cell.values()
-    )
-    return "\n".join(lines)

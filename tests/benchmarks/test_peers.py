@@ -1,4 +1,4 @@
-"""The machinery of the benchmarks against peers, on made-up results: nothing is installed or timed."""
+"""The machinery of the benchmarks against peers, on made-up results: nothing is timed."""
 
 import json
 import sys
@@ -102,9 +102,8 @@ def test_rows_come_back_as_runs(tmp_path):
     measure.append(path, list(fake_rows("lda", 3.0)))
     found = runs_of(measure.read(path))
     assert set(found) == {("tiny", 5, "lda")}
-    assert found["tiny", 5, "lda"][1].points[1] == {
-        **{"passes": 2.0, "cpu": 6.0, "wall": 6.0, "perplexity": 500.0},
-    }
+    expected = {"passes": 2.0, "cpu": 6.0, "wall": 6.0, "perplexity": 500.0}
+    assert found["tiny", 5, "lda"][1].points[1] == expected
 
 
 def test_only_missing_runs_are_made(tmp_path, monkeypatch):
@@ -135,7 +134,7 @@ def test_a_library_that_cannot_be_installed_is_a_row(tmp_path, monkeypatch):
 
 
 def test_a_killed_run_keeps_its_points(tmp_path):
-    code = f"import json; json.dump({{'status': 'bound', 'rows': [], 'peak_mb': 1, 'fit_mb': 1}}, "
+    code = "import json; json.dump({'status': 'bound', 'rows': [], 'peak_mb': 1, 'fit_mb': 1}, "
     code += f"open({str(tmp_path / 'run.json')!r}, 'w')); import os; os.abort()"
     (row,) = measure.watched([sys.executable, "-c", code], tmp_path, 60, None)
     assert row["status"] == "bound"

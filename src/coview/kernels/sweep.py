@@ -97,7 +97,7 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio
 def sweep_columns(first, last, terms, colptr, rows, ratio, theta, total):
     """Add theta.T @ ratio of columns first to last of the block to total[terms] (terms, topics).
 
-    rows (nnz,) is the document within the block, ratio (nnz,) in the order of columns, none of which
+    rows (nnz,) is the document within the block, ratio (nnz,) in the order of columns. No column
     is empty.
     """
     n_topics = _u(theta.shape[1])
