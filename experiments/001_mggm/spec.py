@@ -82,7 +82,7 @@ def _starts(metric: str, title: str) -> Table:
         columns,
         also=(_plans.TRIAL, _plans.CONSENSUS),
         missing={"DBLP": NO_DATA},
-        note="MGGM with our strength, scaling and weights.",
+        note="MGGM with our strength and scaling, balanced weights, and no ensemble's view.",
     )
 
 
