@@ -76,6 +76,15 @@ def test_what_is_read_in_memory_is_said(table, shards, tmp_path):
     assert open_shards(folder).names == ("en",)
 
 
+def test_svmlight_files_are_read_in_a_stream(tmp_path):
+    (tmp_path / "a.svm").write_text("1 1:2 3:1\n0 2:5\n")
+    folder = tmp_path / "p.shards"
+    code, _, err = inside("convert", "--view", f"a={tmp_path}/a.svm", "--shards", folder)
+    assert code == 0
+    assert "in memory" not in err
+    assert open_shards(folder).to_views().equals(Views.from_files({"a": tmp_path / "a.svm"}))
+
+
 def test_shards_become_a_views_folder_again(shards, tmp_path):
     code, _, _ = inside("convert", shards, "-o", tmp_path / "views", "-q")
     assert code == 0

@@ -291,3 +291,16 @@ def test_a_part_of_an_array_is_read(tmp_path):
     write_array(path, np.arange(20, dtype=np.int32).reshape(10, 2))
     part = read_array(path, np.int32, (10, 2), rows=(3, 5))
     assert part.tolist() == [[6, 7], [8, 9]]
+
+
+def test_a_folder_of_the_first_version_is_read():
+    sharded = open_shards(Path(__file__).parent / "format_1.shards")
+    sharded.check()
+    views = sharded.to_views()
+    assert views["en"].toarray().tolist() == [[1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]]
+    assert views["size"].toarray().tolist() == [[0.5, -1], [1.5, 2], [0.25, 0]]
+    assert views.features["en"].tolist() == ["cat", "dog", "dogs", "sleep"]
+    assert views.ids.tolist() == ["a", "b\n", "ü"]
+    assert views.labels.tolist() == ["pets", None, "x"]
+    assert views.present.tolist() == [[True, True], [True, True], [False, True]]
+    assert views.recipes["en"].language == "en"

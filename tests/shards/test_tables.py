@@ -10,7 +10,8 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from coview import DataWarning, Views, convert_table, open_shards, write_shards
-from coview.reading import counting, spilled_counts, spilled_terms
+from coview.reading import counting, number_file, spilled_counts, spilled_terms
+from coview.reading.number_file import NumberFile
 from coview.views import blocks
 
 COLUMNS = ("name", "en", "tags", "kind")
@@ -71,6 +72,7 @@ def sizes(request, monkeypatch):
     monkeypatch.setattr(counting, "BUFFER", 150)
     monkeypatch.setattr(spilled_counts, "TERM_BYTES", 10**9)
     monkeypatch.setattr(spilled_terms, "WINDOW", 3)
+    monkeypatch.setattr(number_file, "WAITING", 5)
     monkeypatch.setattr(blocks, "MIN_NONZEROS", 150)
 
 
@@ -246,7 +248,8 @@ def test_many_ids_are_compared_in_parts(tmp_path, monkeypatch):
     from coview.shards import row_names, tables
 
     monkeypatch.setattr(row_names, "PIECE", 7)
-    monkeypatch.setattr(row_names, "HASH_PIECE", 11)
+    monkeypatch.setattr(number_file, "WAITING", 9)
+    monkeypatch.setattr(NumberFile.pieces, "__defaults__", (11,))
     monkeypatch.setattr(tables, "LEAST_SPARE", 2000)
     rows = [["a", "t"], *([f"n{i}", "xx yy"] for i in range(500))]
     given = {"tokens": "t", "id": "a", "max_df": 1.0, "memory": "1MB"}
@@ -269,3 +272,15 @@ def test_an_existing_folder_is_replaced_only_when_asked(tables, tmp_path):
     convert_table(tables / "t.csv", target, tokens="tags", overwrite=True)
     assert open_shards(target).names == ("tags",)
     assert os.listdir(tmp_path) == ["a.shards"]
+
+
+def test_large_parts_of_a_parquet_file_are_read_page_by_page(tables, tmp_path, monkeypatch):
+    from coview.reading import parquet
+
+    path = tables / "t.parquet"
+    views = Views.from_table(path, **ROLES)
+    monkeypatch.setattr(parquet, "LARGE_GROUP", 0)
+    for room in (0, 1e9):
+        monkeypatch.setattr(parquet, "available_memory", lambda room=room: room)
+        assert Views.from_table(path, **ROLES).equals(views)
+    assert_same(convert_table(path, tmp_path / "a.shards", **ROLES), views)

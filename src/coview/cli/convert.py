@@ -28,8 +28,8 @@ def convert(
             "--shards",
             metavar="FOLDER",
             help="Write a sharded folder instead, from which models are fitted in little memory. "
-            "Texts and tokens of a table are read in a stream, so it may be larger than memory; "
-            "anything else is read in memory.",
+            "Texts and tokens of a table, and svmlight files, are read in a stream and may be "
+            "larger than memory; anything else is read in memory.",
         ),
     ] = None,
     memory: options.Memory = "1GB",

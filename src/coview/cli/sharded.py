@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from coview.cli.inputs import DataSource
-from coview.cli.options import UsageError, refuse_options
+from coview.cli.options import UsageError, parse_pairs, refuse_options
 
 if TYPE_CHECKING:
     from coview.shards.sharded import ShardedViews
@@ -71,7 +71,7 @@ def refuse_memory(context: typer.Context, source: DataSource, in_memory: bool) -
 def why_in_memory(source: DataSource) -> str | None:
     """Return why data cannot be read in a stream, as the start of a sentence; None if they can."""
     kinds = {
-        "Matrix files are": source.view,
+        "Matrix files are": source.view and not _all_svmlight(source),
         "Pictures are": source.image,
         "Vectors are": source.embedding,
         "Links are": source.links,
@@ -88,6 +88,8 @@ def write_sharded(source: DataSource, folder: Path, memory: Any, overwrite: bool
 
     if why_in_memory(source) is not None:
         return write_shards(source.views(), folder, overwrite=overwrite)
+    if source.view:
+        return _from_svmlight(source, folder, memory, overwrite)
     path = source.path()
     with source.table_bar(path) as progress:
         return convert_table(
@@ -99,3 +101,26 @@ def write_sharded(source: DataSource, folder: Path, memory: Any, overwrite: bool
             progress=progress,
             **source.table_options(path, ["text", "tokens"]),
         )
+
+
+def _all_svmlight(source: DataSource) -> bool:
+    from coview.shards.svmlight import is_svmlight
+
+    files = parse_pairs(source.view, "--view").values()
+    return source.data is None and all(map(is_svmlight, files))
+
+
+def _from_svmlight(source: DataSource, folder: Path, memory: Any, overwrite: bool) -> ShardedViews:
+    from coview.shards.svmlight import convert_svmlight
+    from coview.views.checks import check_known
+
+    files = parse_pairs(source.view, "--view")
+    check_known(source.use or (), files, "The selection")
+    return convert_svmlight(
+        {name: files[name] for name in source.use or files},
+        folder,
+        ids=source.ids,
+        labels=source.labels,
+        memory=memory,
+        overwrite=overwrite,
+    )

@@ -195,10 +195,10 @@ def read_matrix_files(
         for view, path in files.items()
     }
     known = {view: found for view, (_, found) in read.items() if found is not None}
-    own = {"labels": read_labels(labels)} if labels is not None else _own_labels(known, files)
+    own = {"labels": read_labels(labels)} if labels is not None else own_labels(known, files)
     return {
         "data": {view: matrix for view, (matrix, _) in read.items()},
-        "ids": _read_names(ids),
+        "ids": read_names(ids),
         "features": names,
         **own,
     }
@@ -227,10 +227,10 @@ def _feature_names(features: Any, files: Mapping[str, AnyPath]) -> dict[str, lis
     if not isinstance(features, Mapping):
         raise TypeError("features must be a dict {view: path or list of names}.")
     check_known(features, files, "`features`")
-    return {view: _read_names(names) for view, names in features.items() if names is not None}
+    return {view: read_names(names) for view, names in features.items() if names is not None}
 
 
-def _read_names(names: Any) -> Any:
+def read_names(names: Any) -> Any:
     """Return a list of names, or the lines of the text file that holds them."""
     if names is None:
         return None
@@ -248,14 +248,14 @@ def read_labels(labels: Any) -> Any:
     path = Path(labels)
     if path.suffix == ".npy":
         return read_file(path, load_array)
-    lines = [line.strip() for line in _read_names(path)]
+    lines = [line.strip() for line in read_names(path)]
     try:
         return np.array([int(line) if line else -1 for line in lines])
     except ValueError:
         return np.array([line or None for line in lines], dtype=object)
 
 
-def _own_labels(known: Mapping[str, np.ndarray], files: Mapping[str, AnyPath]) -> dict[str, Any]:
+def own_labels(known: Mapping[str, np.ndarray], files: Mapping[str, AnyPath]) -> dict[str, Any]:
     """Return the labels in the files themselves; every different number is a class."""
     if not known:
         return {}

@@ -2,7 +2,9 @@
 
 A Parquet file may hold a text once, in a dictionary, and refer to it from a million rows. Such
 columns are read as dictionaries, and a batch of rows is unfolded only if the texts of the rows so
-far are not too large for the file (`check_expansion`).
+far are not too large for the file (`check_expansion`). But a dictionary of a large part of a file
+(a row group) may not fit into memory: there, pages are read one by one, and so few rows at a time
+that even the largest text that the part can hold fits for each of them.
 """
 
 from __future__ import annotations
@@ -13,9 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from coview.extras import need
+from coview.memory import available_memory
 from coview.reading.plain_files import check_expansion
 from coview.reading.tables import SAMPLE, STEP, Progress, Row
 from coview.wording import location
+
+LARGE_GROUP = 32 << 20  # bytes of a row group that is not read as dictionaries
+BUFFER = 1 << 20  # bytes of a column that are read at a time
 
 
 class ParquetRows:
@@ -36,9 +42,9 @@ class ParquetRows:
         """Yield number (from 0) and cells of each row."""
         done, unfolded = 0, 0
         packed = self._path.stat().st_size
-        with self._open(folded=True) as file:
+        with self._open(folded=True) as file, self._open(folded=False) as unfolded_file:
             total = file.metadata.num_rows
-            for batch in _batches(file, list(dict.fromkeys(columns))):
+            for batch in _batches(file, unfolded_file, list(dict.fromkeys(columns))):
                 unfolded += sum(_unfolded_bytes(column) for column in batch.columns)
                 check_expansion(unfolded, packed)
                 cells = zip(*(_cells(batch.column(name)) for name in columns), strict=True)
@@ -50,7 +56,9 @@ class ParquetRows:
     def _open(self, folded: bool = False) -> Iterator[Any]:
         """Open the file; pyarrow finds damage when it opens a file or later, when it reads it."""
         try:
-            with self._parquet.ParquetFile(self._path) as file:
+            # without these two, all of a column of a row group is read at once
+            buffered = {"pre_buffer": False, "buffer_size": BUFFER}
+            with self._parquet.ParquetFile(self._path, **buffered) as file:
                 self._check_size(file.metadata)
                 if not folded:
                     yield file
@@ -76,10 +84,18 @@ class ParquetRows:
             self._on_bytes(size * done // total, size)
 
 
-def _batches(file: Any, columns: list[str]) -> Iterator[Any]:
+def _batches(folded: Any, plain: Any, columns: list[str]) -> Iterator[Any]:
     """Yield batches of rows; none is of two parts of the file, whose dictionaries differ."""
-    for group in range(file.metadata.num_row_groups):
-        yield from file.iter_batches(batch_size=STEP, columns=columns, row_groups=[group])
+    for group in range(folded.metadata.num_row_groups):
+        size = folded.metadata.row_group(group).total_byte_size
+        file, rows = (folded, STEP) if size <= LARGE_GROUP else (plain, _rows_at_once(size))
+        yield from file.iter_batches(batch_size=rows, columns=columns, row_groups=[group])
+
+
+def _rows_at_once(size: int) -> int:
+    """Return how many rows of a row group may be unfolded, if each had a text of all its bytes."""
+    room = (available_memory() or 4e9) / 4
+    return int(min(max(room // size, 1), STEP))
 
 
 # -- repetition -----------------------------------------------------------------------------------

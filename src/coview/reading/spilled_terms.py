@@ -8,9 +8,7 @@ a term. Nothing is forgotten on the way, so the result is that of one large dict
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from heapq import merge
 from itertools import groupby, pairwise
@@ -18,6 +16,8 @@ from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
+
+from coview.reading.number_file import NumberFile
 
 WINDOW = 1 << 15  # terms of a run that are in memory while runs are merged
 
@@ -140,10 +140,12 @@ class KeptTerms:
 
 def keep_all(folder: Path, terms: Sequence[str]) -> KeptTerms:
     """Return terms that were given, in their order."""
-    with _NumberFile(folder / "ends") as ends, (folder / "texts").open("wb") as texts:
+    ends = NumberFile(folder / "ends")
+    with (folder / "texts").open("wb") as texts:
         for term in terms:
             texts.write(term.encode())
-            ends.add(texts.tell())
+            ends.append(texts.tell())
+    ends.flush()
     return KeptTerms(folder, len(terms), ())
 
 
@@ -163,26 +165,25 @@ class TermChooser:
         self._folder, self._runs = folder, tuple(runs)
         self.n_terms = self.n_rare = self.n_kept = 0
         low, high = bounds
-        names = ["ends", "frequencies", "totals", *(f"columns-{r}" for r in range(len(runs)))]
-        with ExitStack() as stack:
-            texts = stack.enter_context((folder / "texts").open("wb"))
-            files = [
-                stack.enter_context(_NumberFile(folder / name, "i" if "-" in name else "q"))
-                for name in names
-            ]
-            ends, frequencies, totals, *columns = files
+        ends, frequencies, totals = (
+            NumberFile(folder / name) for name in ("ends", "frequencies", "totals")
+        )
+        columns = [NumberFile(folder / f"columns-{run}", "i") for run in range(len(runs))]
+        with (folder / "texts").open("wb") as texts:
             for term, frequency, total, places in merge_runs(runs):
                 self.n_terms += 1
                 self.n_rare += frequency < low
                 kept = low <= frequency <= high
                 for run in places:
-                    columns[run].add(self.n_kept if kept else -1)
+                    columns[run].append(self.n_kept if kept else -1)
                 if kept:
                     self.n_kept += 1
                     texts.write(term)
-                    ends.add(texts.tell())
-                    frequencies.add(frequency)
-                    totals.add(total)
+                    ends.append(texts.tell())
+                    frequencies.append(frequency)
+                    totals.append(total)
+        for file in (ends, frequencies, totals, *columns):
+            file.flush()
 
     def numbers(self, name: str) -> np.ndarray:
         """Return the frequencies or the totals of the terms that are kept."""
@@ -194,15 +195,14 @@ class TermChooser:
         renumbered[chosen] = np.arange(len(chosen), dtype=np.int32)
         renumbered.tofile(self._folder / "renumbered")
         before = TermRun(self._folder, self.n_kept)
-        with (
-            (self._folder / "texts-chosen").open("wb") as texts,
-            _NumberFile(self._folder / "ends-chosen") as ends,
-        ):
+        ends = NumberFile(self._folder / "ends-chosen")
+        with (self._folder / "texts-chosen").open("wb") as texts:
             for terms, start in before.windows():
                 for place, term in enumerate(terms, start):
                     if renumbered[place] >= 0:
                         texts.write(term)
-                        ends.add(texts.tell())
+                        ends.append(texts.tell())
+        ends.flush()
         for name in ("texts", "ends"):
             (self._folder / f"{name}-chosen").replace(self._folder / name)
         self.n_kept = len(chosen)
@@ -210,29 +210,3 @@ class TermChooser:
     def kept(self) -> KeptTerms:
         """Return the terms that are kept."""
         return KeptTerms(self._folder, self.n_kept, self._runs)
-
-
-class _NumberFile:
-    """A file of integers that grows."""
-
-    def __init__(self, path: Path, code: str = "q") -> None:
-        self._file, self._numbers = path.open("wb"), array(code)
-
-    def add(self, number: int) -> None:
-        self._numbers.append(number)
-        if len(self._numbers) >= WINDOW:
-            self._flush()
-
-    def _flush(self) -> None:
-        self._numbers.tofile(self._file)
-        del self._numbers[:]
-
-    def __enter__(self) -> _NumberFile:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        try:
-            if raised[0] is None:
-                self._flush()
-        finally:
-            self._file.close()

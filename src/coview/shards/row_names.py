@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from coview.reading.columns import LabelColumn, id_text
+from coview.reading.number_file import NumberFile
 from coview.reading.tables import RowSource
 from coview.shards.format import LabelInfo
 from coview.shards.storage import HEADER, ArrayWriter
@@ -18,52 +17,7 @@ from coview.views.checks import check_names
 from coview.views.labels import check_labels
 from coview.wording import quoted
 
-PIECE = 1 << 16  # numbers or texts that wait in memory
-HASH_PIECE = 1 << 20
-
-
-class NumberFile:
-    """Integers of 64 bits in a file, appended one by one as to a list."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._waiting = path, array("q")
-        path.touch(exist_ok=False)
-        self._size = 0
-
-    def __len__(self) -> int:
-        return self._size
-
-    def append(self, number: int) -> None:
-        """Add a number."""
-        self._waiting.append(number)
-        self._size += 1
-        if len(self._waiting) >= PIECE:
-            self.flush()
-
-    def extend(self, numbers: np.ndarray) -> None:
-        """Add many numbers."""
-        self.flush()
-        with self._path.open("ab") as file:
-            numbers.astype(np.int64, copy=False).tofile(file)
-        self._size += len(numbers)
-
-    def flush(self) -> None:
-        """Write the numbers that wait."""
-        with self._path.open("ab") as file:
-            self._waiting.tofile(file)
-        self._waiting = array("q")
-
-    def pieces(self, size: int = HASH_PIECE) -> Iterator[np.ndarray]:
-        """Yield all numbers, many at a time."""
-        self.flush()
-        with self._path.open("rb") as file:
-            while len(piece := np.fromfile(file, np.int64, size)):
-                yield piece
-
-    def at(self, row: int) -> int:
-        """Return the number of a row."""
-        self.flush()
-        return int(np.fromfile(self._path, np.int64, 1, offset=8 * row)[0])
+PIECE = 1 << 16  # texts that wait in memory
 
 
 class IdFile:

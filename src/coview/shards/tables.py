@@ -23,15 +23,16 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from coview.memory import memory_bytes
 from coview.reading.columns import ColumnReader, ColumnRoles, check_roles, feed
 from coview.reading.counting import VocabularyLimits
+from coview.reading.number_file import NumberFile
 from coview.reading.spilled_counts import SpilledRows, SpillingCounter
 from coview.reading.spilled_terms import KeptTerms
 from coview.reading.tables import RowSource, open_table
 from coview.reading.text import TextColumn, TokensColumn
 from coview.reading.text_options import TextOptions
-from coview.shards.row_names import IdFile, LabelFile, NumberFile
+from coview.shards.row_names import IdFile, LabelFile
 from coview.shards.sharded import ShardedViews, open_shards
-from coview.shards.storage import ArrayWriter, map_file
-from coview.shards.writing import ViewHead, finish_folder, new_folder, write_recipes
+from coview.shards.storage import ArrayWriter
+from coview.shards.writing import ViewHead, ends_in_file, finish_folder, new_folder, write_recipes
 from coview.views.blocks import cut_rows
 from coview.views.checks import check_known, check_names
 from coview.wording import quoted
@@ -39,7 +40,6 @@ from coview.wording import quoted
 LIBRARIES = 250_000_000  # bytes that Python and the libraries take
 LEAST_SPARE = 32_000_000  # bytes that terms and hashes get at least
 READING = 0.85  # the share of reading in the progress
-ROWS = 1 << 20  # rows whose lengths are added up at a time
 
 Progress = Callable[[int, int], None]
 
@@ -248,14 +248,7 @@ class _TableStream:
         for file, view in zip(sums, views, strict=True):
             for lengths in view.rows().lengths():
                 file.extend(lengths)
-        place = self._spill / "ends"
-        before = 0
-        with place.open("wb") as ends:
-            for pieces in zip(*(file.pieces(ROWS) for file in sums), strict=True):
-                found = np.cumsum(sum(pieces)) + before
-                found.tofile(ends)
-                before = int(found[-1])
-        return map_file(place, np.int64)
+        return ends_in_file(self._spill / "ends", sums)
 
 
 class _StreamedView:

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.outputs import temporary_folder
+from coview.reading.number_file import NumberFile
 from coview.reading.recipes import Recipe, write_recipe
 from coview.shards.format import (
     MANIFEST,
@@ -32,7 +33,7 @@ from coview.shards.format import (
     shard_name,
 )
 from coview.shards.sharded import ShardedViews, open_shards
-from coview.shards.storage import ArrayWriter, write_array
+from coview.shards.storage import ArrayWriter, map_file, write_array
 from coview.store import pack_texts, replace_folder, restore_folder
 from coview.views.blocks import Ranges, cut_rows, group_blocks, row_ends
 from coview.views.checks import check_ids
@@ -227,6 +228,20 @@ def finish_folder(
         labels,
     )
     (folder / MANIFEST).write_bytes(manifest_bytes(manifest))
+
+
+def ends_in_file(place: Path, lengths: Sequence[NumberFile]) -> np.ndarray:
+    """Return how many entries all views have up to each document, as `cut_rows` takes them.
+
+    `lengths` are those of the rows of each view; the result is mapped from the file `place`.
+    """
+    before = 0
+    with place.open("wb") as file:
+        for pieces in zip(*(view.pieces() for view in lengths), strict=True):
+            ends = np.cumsum(sum(pieces)) + before
+            ends.tofile(file)
+            before = int(ends[-1])
+    return map_file(place, np.int64)
 
 
 def _write_shard(

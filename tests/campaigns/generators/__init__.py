@@ -16,6 +16,7 @@ from tests.campaigns.generators import (
     pictures,
     precision,
     sealed,
+    shards,
     tables,
 )
 
@@ -97,6 +98,12 @@ GENERATORS: dict[str, Generator] = {
         "views folders: damaged, changed, sealed anew",
         "the files, read without coview; what a folder seals must be refused if it is damaged",
         1500,
+    ),
+    "shards": Generator(
+        shards.make,
+        "sharded folders: damaged, changed, sealed anew",
+        "nothing: damage must be refused, and what is read must be in bounds",
+        1000,
     ),
     "commands": Generator(
         commands.make,

@@ -62,8 +62,8 @@ def _old_file(kind: str, path: Path) -> dict[str, bytes]:
 
 
 def _contents(path: Path) -> dict[str, bytes]:
-    paths = sorted(path.iterdir()) if path.is_dir() else [path] if path.exists() else []
-    return {p.name: p.read_bytes() for p in paths}
+    paths = sorted(path.rglob("*")) if path.is_dir() else [path] if path.exists() else []
+    return {str(p.relative_to(path.parent)): p.read_bytes() for p in paths if p.is_file()}
 
 
 def limited(write: Callable[[], None], limit: int) -> None:
@@ -141,9 +141,16 @@ def _omics(path: Path) -> None:
     coview.to_mudata(_model(), _views(), path)
 
 
+def _shards(path: Path) -> None:
+    from coview import write_shards
+
+    write_shards(_views(), path, overwrite=True)
+
+
 WRITERS: dict[str, Writer] = {
     "model": lambda path: _model().save(path),
     "views": lambda path: _views().save(path, overwrite=True),
+    "shards": _shards,
     "index": lambda path: _index().save(path),
     "checkpoint": _state,
     "omics": _omics,
