@@ -1,9 +1,12 @@
 """scikit-learn's own checks, on a plain matrix."""
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_estimators_partial_fit_n_features,
+    parametrize_with_checks,
+)
 
-from coview import MGGM, LinkPLSA, TopicClassifier
+from coview import MGGM, MVPLSA, PLSA, DivergenceCoPLSA, LinkPLSA, TopicClassifier
 from tests.contracts.models import MODELS
 
 # four topics since the checks have four classes, more than some of their data have columns
@@ -36,3 +39,9 @@ def test_estimator_checks(estimator, check):
 @parametrize_with_checks(OTHERS, expected_failed_checks=exceptions)
 def test_estimator_checks_of_the_other_models(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("cls", [PLSA, LinkPLSA, MVPLSA, DivergenceCoPLSA])
+def test_the_check_of_partial_fit(cls):
+    # scikit-learn runs it on its own kinds of estimators only
+    check_estimators_partial_fit_n_features(cls.__name__, cls(**PARAMS, init="random"))

@@ -303,6 +303,15 @@ def test_a_saved_stream_continues_to_the_same_bits(cls, views, tmp_path):
     assert arrays(model) == arrays(again) == arrays(pickled)
 
 
+@pytest.mark.parametrize("wrong", [{"docs": 0}, {"remembered": float("nan")}, {"largest": 1.5}])
+def test_a_file_with_a_senseless_stream_is_refused(wrong, views, tmp_path):
+    model = make(LinkPLSA, tol=0.0, max_iter=2).partial_fit(views[:60])
+    model.stream_ = {**model.stream_, **wrong}
+    model.save(tmp_path / "m.coview")
+    with pytest.raises(coview.DamagedFile, match="stream_"):
+        coview.load(tmp_path / "m.coview")
+
+
 @pytest.mark.parametrize("cls", STREAMS)
 def test_the_number_of_threads_changes_no_bit(cls, views, monkeypatch):
     from coview.em import prepared

@@ -41,7 +41,7 @@ from coview.em.emissions import Emission, FactoredTopics, Topics
 from coview.em.seeds import ViewSeeds
 from coview.em.simplex import limits, pad_topics
 
-EXTRA_TOKENS = 10.0  # of each term before a batch; 3 to 60 are about as good, 1 is worse
+EXTRA_TOKENS = 10.0  # of each term before a batch: see docs/design.md, Streams
 TOKEN_STEPS, TOKEN_TOL = 500, 1e-7
 
 
