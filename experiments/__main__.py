@@ -33,7 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["import"]:
         return import_archive(given[1:])
-    args = _parser().parse_args(given)
+    parser = _parser()
+    args = parser.parse_args(given)
+    if args.quick and (args.plan or args.model):
+        parser.error("--quick runs all plans and models: its pages need them.")
     if args.papers == ["summary"]:
         write_summary()
         return 0

@@ -6,8 +6,9 @@ from contextlib import redirect_stdout
 import numpy as np
 import pytest
 from experiments.__main__ import main
-from experiments.paper import folder_of, folders
+from experiments.paper import folder_of, folders, load_paper
 from experiments.quick_data import DOCUMENTS, SHAPES, quick_data
+from experiments.run_plans import run_paper
 
 
 @pytest.fixture
@@ -48,16 +49,23 @@ def test_an_unknown_paper_is_named_with_those_there_are():
 
 @pytest.mark.parametrize(
     ("option", "said"),
-    [("--plan", "no plan 'mine'.*'what matters'"), ("--model", "no model 'mine'.*'sKL coPLSA'")],
+    [("plans", "no plan 'mine'.*'what matters'"), ("models", "no model 'mine'.*'sKL coPLSA'")],
 )
-def test_an_unknown_plan_or_model_is_named_with_those_there_are(option, said):
+def test_an_unknown_plan_or_model_is_named_with_those_there_are(option, said, tmp_path):
     with pytest.raises(ValueError, match=said):
-        main(["003", "--quick", option, "mine"])
+        run_paper(load_paper(folder_of("003")), tmp_path, quick=True, **{option: ["mine"]})
 
 
-def test_one_model_of_one_plan_is_run_alone(no_data, capsys):
-    assert main(["003", "--quick", "--plan", "main", "--model", "SCM"]) == 0
-    assert "003_divergence: 1 runs" in capsys.readouterr().out
+def test_one_model_of_one_plan_is_run_alone(no_data, tmp_path):
+    paper, only = load_paper(folder_of("003")), {"plans": ["main"], "models": ["SCM"]}
+    (run,) = run_paper(paper, tmp_path, quick=True, verbose=0, **only).runs
+    assert (run.label, run.settings["plan"], run.error) == ("SCM", "main", "")
+
+
+def test_parts_of_a_quick_run_are_refused_since_pages_need_all(capsys):
+    with pytest.raises(SystemExit):
+        main(["003", "--quick", "--plan", "main"])
+    assert "--quick runs all plans" in capsys.readouterr().err
 
 
 def test_papers_are_found_by_number_and_by_folder():
