@@ -303,4 +303,4 @@ def test_a_folder_of_the_first_version_is_read():
     assert views.ids.tolist() == ["a", "b\n", "ü"]
     assert views.labels.tolist() == ["pets", None, "x"]
     assert views.present.tolist() == [[True, True], [True, True], [False, True]]
-    assert views.recipes["en"].language == "en"
+    assert views.recipes["en"].stop_words == "own"

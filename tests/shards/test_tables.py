@@ -137,7 +137,7 @@ def test_views_can_be_chosen_and_ordered(tables, tmp_path):
 
 def test_the_same_warnings_of_languages(tmp_path):
     path = tmp_path / "t.csv"
-    german = "der die das und ist nicht ein eine zu mit auf für " * 3
+    german = "der die das und nicht ein eine zu mit auf für wir " * 3
     english = "the and of to in is that it was for on are with " * 30
     with path.open("w", newline="") as file:
         csv.writer(file).writerows(

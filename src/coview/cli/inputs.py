@@ -124,7 +124,7 @@ class DataSource:
 
         if self.view:
             return self._from_matrices()
-        path = self.path()
+        path = self._path()
         if path.is_dir():
             return self._from_folder(path)
         if self.is_h5mu:
@@ -133,6 +133,9 @@ class DataSource:
 
     def path(self) -> Path:
         """Return the path of the data, if there is something."""
+        return self._path()
+
+    def _path(self) -> Path:
         if self.data is None:
             raise UsageError(
                 "Give the data: a table, a folder or an .h5mu file; or --view NAME=FILE."
@@ -267,9 +270,9 @@ class DataSource:
     def _read_new(self, model: Any) -> Iterator[Views]:
         """Yield the documents as views of a fitted model, without those of files of vectors."""
         if self.is_table and not self.view:
-            yield from self._read_table_for(model, self.path())
+            yield from self._read_table_for(model, self._path())
         elif self._is_image_folder():
-            yield read_images_for(model, self.path())
+            yield read_images_for(model, self._path())
         else:
             views = self._read()
             names = [n for n in model.view_names_ if n in views.names]
@@ -283,9 +286,9 @@ class DataSource:
     def _is_image_folder(self) -> bool:
         from coview.views.folder import is_views_folder
 
-        if self.view or not self.path().is_dir():
+        if self.view or not self._path().is_dir():
             return False
-        return not is_views_folder(self.path()) and not self.is_sharded
+        return not is_views_folder(self._path()) and not self.is_sharded
 
     def _read_table_for(self, model: Any, path: Path) -> Iterator[Views]:
         """Read a table with the model's recipes, `CHUNK_ROWS` rows at a time."""
