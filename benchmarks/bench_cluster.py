@@ -33,7 +33,9 @@ class Rates:
     block: float  # a non-zero, to make a block of rows that were read
     topics: float  # a number of the topics, in every task: read, gradient, written
     step: float  # a number of the topics, once: M-step
+    add: float  # a number of a gradient that workers add
     task: float  # a task, on the driver and the scheduler
+    own: float  # a task, on its worker, before and after it
 
 
 @dataclass
@@ -73,6 +75,13 @@ class Sizes:
         work = each * (self.topics * rates.sweep + rates.block)
         return (work + self.topics_size * rates.topics) * 1e-9
 
+    def worker_seconds(self, rates):
+        """CPU seconds of all workers in a pass."""
+        added = bool(self.bytes_of_pass()["workers add gradients"])
+        sums = added * self.shards * self.topics_size * rates.add
+        own = (self.shards + added * SUM_RANGES) * rates.own
+        return self.shards * self.task_seconds(rates) + (sums + own) * 1e-9
+
     def seconds(self, rates, workers, threads, storage):
         """One pass: tasks, their files, the driver; storage is bytes a second and worker."""
         moved = self.bytes_of_pass()
@@ -82,7 +91,11 @@ class Sizes:
         n_tasks = self.shards + (SUM_RANGES if moved["workers add gradients"] else 0)
         driver = (n_tasks * rates.task + self.topics_size * rates.step) * 1e-9
         driver += moved["driver"] / storage
-        return self.task_seconds(rates) * rounds, files / storage, driver
+        tasks = self.task_seconds(rates) * rounds
+        tasks += (self.worker_seconds(rates) - self.shards * self.task_seconds(rates)) / (
+            workers * threads
+        )
+        return tasks, files / storage, driver
 
 
 def counters():
@@ -99,14 +112,11 @@ def timed_passes(sharded, args, client):
 
     spent, step = [], loop._step
 
-    def counted():
-        return np.sum([*client.run(counters).values()], axis=0)
-
     def timed(*arguments):
-        before, begin = counted(), time.perf_counter()
+        before, begin = counted(client), time.perf_counter()
         taken = step(*arguments)
         wall = time.perf_counter() - begin
-        spent.append((wall, *(counted() - before)))
+        spent.append((wall, *(counted(client) - before)))
         return taken
 
     loop._step = timed
@@ -137,18 +147,37 @@ def measured_rates(large, small, args, folder):
     begin = time.process_time()
     emission.m_step(np.ones(emission.by_term.shape), None)
     step = (time.process_time() - begin) * 1e9 / emission.by_term.size
-    return Rates(sweep, block, topics, step, 0.0)
+    return Rates(sweep, block, topics, step, _add_cost(folder), 0.0, 0.0)
 
 
-def task_cost(client):
-    """CPU nanoseconds of driver and scheduler for each task; both are in this process."""
+def _add_cost(folder):
+    """CPU nanoseconds of a number that is read from a gradient and added."""
+    from coview.runners.cluster import SumJob, add_range
+    from coview.shards import storage
+
+    shape = (20_000, 64)
+    storage.write_array_atomic(f"{folder}/gradient", np.ones(shape))
+    job = SumJob((f"{folder}/gradient",) * 8, shape, (0, shape[0]), f"{folder}/sum")
+    begin = time.process_time()
+    add_range(job)
+    return (time.process_time() - begin) / (8 * shape[0] * shape[1]) * 1e9
+
+
+def counted(client):
+    """The counters of all workers, added."""
+    return np.sum([*client.run(counters).values()], axis=0)
+
+
+def task_costs(client):
+    """CPU nanoseconds of a task that does nothing: of driver and scheduler, and of its worker."""
     from coview.runners.dask import DaskRunner
 
     with DaskRunner(client) as run:
         list(run(abs, range(64)))
-        begin = time.process_time()
+        begin, before = time.process_time(), counted(client)[0]
         list(run(abs, range(256)))
-        return (time.process_time() - begin) / 256 * 1e9
+        spent = time.process_time() - begin, counted(client)[0] - before
+    return [seconds / 256 * 1e9 for seconds in spent]
 
 
 def written(path, nonzeros):
@@ -220,17 +249,17 @@ def main():
                              local_directory=folder) as local,
                 Client(local) as client,
             ):  # fmt: skip
-                rates.task = rates.task or task_cost(client)
+                rates.task, rates.own = task_costs(client)
                 wall, cpu, read, wrote = timed_passes(sharded, args, client)
             moved = sizes.bytes_of_pass()
             sums = moved["workers add gradients"]
             own = sizes.topics_size * 8 if sums else 0
             of_model = {
-                "read": moved["workers read data"] + moved["workers read mixtures"] + sums - own
-                + n * sizes.topics_size * 4,
+                # without the topics, which are mapped: the counter does not see them
+                "read": moved["workers read data"] + moved["workers read mixtures"] + sums - own,
                 "wrote": moved["workers write mixtures"] + moved["workers write gradients"] + own,
             }  # fmt: skip
-            expected = sizes.shards * sizes.task_seconds(rates)
+            expected = sizes.worker_seconds(rates)
             print(f"{n} workers, {wall:.2f} s a pass on this machine as it is; of all workers:")
             print(f"  CPU   {cpu:.2f} s, by the model {expected:.2f}")
             print(f"  read  {read / 1e6:.0f} MB, by the model {of_model['read'] / 1e6:.0f}")
