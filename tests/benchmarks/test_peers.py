@@ -180,7 +180,7 @@ def test_better_topics_have_lower_perplexity():
     flat = perplexity(background[None, :], background, observed, predicted)
     from coview import PLSA
 
-    model = PLSA(4, init="random", max_iter=30, random_state=0).fit(train)
+    model = PLSA(4, init="random", tol=1e-4, random_state=0).fit(train)
     topics = model.components_
     topics = next(iter(topics.values())) if isinstance(topics, dict) else topics
     assert perplexity(topics, background, observed, predicted) < 0.8 * flat
