@@ -180,7 +180,7 @@ def test_better_topics_have_lower_perplexity():
     flat = perplexity(background[None, :], background, observed, predicted)
     from coview import PLSA
 
-    model = PLSA(4, init="random", max_iter=30, random_state=0).fit(train)
+    model = PLSA(4, init="random", tol=1e-4, random_state=0).fit(train)
     topics = model.components_
     topics = next(iter(topics.values())) if isinstance(topics, dict) else topics
     assert perplexity(topics, background, observed, predicted) < 0.8 * flat
@@ -206,3 +206,10 @@ def test_a_plateau_is_believed_only_after_a_start(tmp_path, monkeypatch):
     monkeypatch.setattr(seen, "_log_perplexity", lambda topics: next(values))
     answers = [seen.reached(passes, None) for passes in (1, 2, 4, 8, 16, 32)]
     assert answers == [False, False, False, False, False, True]
+
+
+def test_training_documents_are_shuffled():
+    counts = sp.csr_matrix(np.diag(np.arange(2, 42)) + np.eye(40, k=1, dtype=int))
+    train, *_ = corpora.split(counts, np.random.default_rng(0))
+    largest = np.asarray(train.max(axis=1).todense()).ravel()
+    assert (np.diff(largest) < 0).any()
