@@ -28,7 +28,7 @@ $(VENV)/.run: $(BIN)/python pyproject.toml
 	@touch $@
 
 $(VENV)/.test: $(BIN)/python pyproject.toml
-	$(PIP) -e '.[test,fuzz]'
+	$(PIP) -e '.[test,fuzz,cloud]'
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.lint: $(BIN)/python pyproject.toml

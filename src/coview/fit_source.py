@@ -156,7 +156,8 @@ class OnDisk(InMemory):
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        self._open.__exit__(kind, error, traceback)
+        # without the error: it need not be about the folder, which would explain it as its own
+        self._open.close()
 
     def _work_folder(self) -> AbstractContextManager[Any]:
         return _work_folder(self._sharded, self._writer.path)

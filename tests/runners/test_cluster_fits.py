@@ -104,10 +104,10 @@ def test_a_resumed_fit_has_the_same_bits(sharded, one_worker, folder, tmp_path):
     expected = bits(fitted(model, sharded))
 
     def stop(state):
-        raise OSError("the driver has ended")
+        raise OSError(5, "the driver has ended")
 
     checkpoint = Checkpoint(tmp_path / "run", every=1)
-    with pytest.raises(OSError, match="the driver has ended"):
+    with pytest.raises(OSError, match="the driver has ended"):  # and not about some file
         fitted(model, sharded, runner=one_worker.address, checkpoint=checkpoint, on_iteration=stop)
     assert only_shards(folder)
     resumed = Checkpoint(tmp_path / "run", every=1, resume=True)
@@ -191,7 +191,12 @@ def test_two_and_four_workers_have_the_bits_of_one(views, sharded, folder, tmp_p
 
 @pytest.mark.slow
 def test_models_across_documents_gather_mixtures(views, sharded, one_worker):
-    for model in (coview.MGGM(4, n_feature_topics=6, **THREE), coview.PairwiseCoPLSA(4, **THREE)):
+    models = (
+        coview.MGGM(4, n_feature_topics=6, **THREE),
+        coview.PairwiseCoPLSA(4, **THREE),
+        coview.VotedPLSA(4, **THREE),
+    )
+    for model in models:
         expected = bits(fitted(model, views))
         assert bits(fitted(model, sharded, runner=one_worker.address)) == expected, model
 

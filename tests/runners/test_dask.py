@@ -158,6 +158,14 @@ def test_versions_that_differ_are_named():
     assert mismatch(older, here()) == f"numba 0.1, where the driver has {here()['numba']}"
 
 
+def test_processors_of_several_kinds_are_a_warning(run, monkeypatch):
+    from coview.runners import cluster_checks
+
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_name", lambda: "another")  # the driver's
+    with pytest.warns(RuntimeWarning, match="different processors .*another"):
+        cluster_checks.check_hosts(run.client, 20)
+
+
 # -- slow: hosts that are wrong, or go away --------------------------------------------------------
 
 

@@ -125,7 +125,8 @@ def check_hosts(client: Client, timeout: float) -> None:
             f"{_listed(wrong)}. All hosts of the cluster and the driver need the same versions: "
             "install the same environment everywhere, with coview[dask] in it."
         )
-    _warn_of_processors({f["processor"] for f in answers.values() if not isinstance(f, Exception)})
+    computing = [facts(), *workers.values()]  # a scheduler computes nothing
+    _warn_of_processors({found["processor"] for found in computing})
 
 
 def _wrong(found: Any) -> str:
