@@ -83,9 +83,7 @@ def summary(runs: Runs) -> str:
         found = [NAMES[peer], str(len([key for key in runs if key[2] == peer]))]
         for own in OWN:
             ratios = list(_all_ratios(runs, peer, own, to_peer))
-            known = [r.value for r in ratios if r is not None]
-            missed = f", {len(ratios) - len(known)} of {len(ratios)} not reached"
-            found.append(spread(known) + (missed if len(known) < len(ratios) else ""))
+            found.append(in_words(ratios))
         rows.append(found)
     head = ("library", "cells", "its CPU s / coview's, all defaults", "the same, random start")
     about = "CPU seconds to the peer's perplexity, over coview's, in all repetitions of all cells."
