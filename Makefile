@@ -28,8 +28,13 @@ $(VENV)/.run: $(BIN)/python pyproject.toml
 	@touch $@
 
 $(VENV)/.test: $(BIN)/python pyproject.toml
-	$(PIP) -e '.[test,fuzz,cloud]'
+	$(PIP) -e '.[test]'
 	@touch $@ $(VENV)/.run
+
+# what only slow tests need
+$(VENV)/.test-all: $(VENV)/.test
+	$(PIP) -e '.[test,fuzz,cloud]'
+	@touch $@
 
 $(VENV)/.lint: $(BIN)/python pyproject.toml
 	$(PIP) -e '.[lint,test]'
@@ -74,10 +79,10 @@ demo: $(VENV)/.run  ## topics, clusters and cross-view search on the embedded da
 test: $(VENV)/.test  ## the quick tests; those on the papers' data need COVIEW_DATA
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow and not campaign and not browser"
 
-test-all: $(VENV)/.test  ## all tests but slices of the campaign
+test-all: $(VENV)/.test-all  ## all tests but slices of the campaign
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not campaign and not browser"
 
-test-slow: $(VENV)/.test  ## only what `make test` leaves out
+test-slow: $(VENV)/.test-all  ## only what `make test` leaves out
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
 
 # the explorer's page: `make front` after a change in frontend/, and commit what it builds
