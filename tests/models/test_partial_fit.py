@@ -314,10 +314,10 @@ def test_a_file_with_a_senseless_stream_is_refused(wrong, views, tmp_path):
 
 @pytest.mark.parametrize("cls", STREAMS)
 def test_the_number_of_threads_changes_no_bit(cls, views, monkeypatch):
-    from coview.em import prepared
+    from coview.views import blocks
 
-    monkeypatch.setattr(prepared, "MIN_NONZEROS", 200)  # several blocks
-    monkeypatch.setattr(prepared, "MAX_NONZEROS", 400)
+    monkeypatch.setattr(blocks, "MIN_NONZEROS", 200)  # several blocks
+    monkeypatch.setattr(blocks, "MAX_NONZEROS", 400)
     data, found = of(cls, views), []
     for n_jobs in (1, 2, 4):
         model = make(cls, n_jobs=n_jobs)

@@ -215,9 +215,18 @@ class _Restarts:
         acceleration: str | None = None,
     ) -> EMRun:
         schedule, runner = self._plan.schedule, self._runner
-        how = max_iter, tol, on_iteration, history, acceleration
         try:
-            return run_em(problems.pop(), runner, schedule, *how)
+            # one by one: a tuple of arguments would hold the start's arrays to the end
+            return run_em(
+                problems.pop(),
+                runner,
+                schedule,
+                max_iter,
+                tol,
+                on_iteration,
+                history,
+                acceleration,
+            )
         except Interrupted as interrupt:
             self._unfinished = _better(self._unfinished, interrupt.run)
             raise
