@@ -3,6 +3,7 @@ network namespace with an address of its own. Everything that is started here is
 process id, and every wait is bounded."""
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -154,8 +155,8 @@ def _ip(*arguments, check=True):
 def network(n_hosts):
     """Namespaces with an address each, on one bridge: names and addresses; the first is the
     driver's side, which is the bridge in this process's own namespace."""
-    tag = f"cv{os.getpid() % 100000:x}"
-    subnet = f"10.{200 + os.getpid() % 50}.{os.getpid() // 50 % 250}"
+    tag = f"cv{secrets.token_hex(3)}"
+    subnet = f"10.{secrets.randbelow(50) + 200}.{secrets.randbelow(250)}"
     bridge, made = f"{tag}br", []
     try:
         _ip("link", "add", bridge, "type", "bridge")
@@ -180,7 +181,9 @@ def network(n_hosts):
             pytest.skip(f"network namespaces are not permitted here: {error.stderr}")
         raise
     finally:
-        for name in made:
+        for i, name in enumerate(made):
+            # connections that wait for an answer keep a namespace alive, and its links with it
+            _ip("link", "del", f"{tag}o{i}", check=False)
             _ip("netns", "del", name, check=False)
         _ip("link", "del", bridge, check=False)
 
