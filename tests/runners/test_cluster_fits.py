@@ -190,15 +190,18 @@ def test_two_and_four_workers_have_the_bits_of_one(views, sharded, folder, tmp_p
 
 
 @pytest.mark.slow
-def test_models_across_documents_gather_mixtures(views, sharded, one_worker):
-    models = (
-        coview.MGGM(4, n_feature_topics=6, **THREE),
-        coview.PairwiseCoPLSA(4, **THREE),
-        coview.VotedPLSA(4, **THREE),
-    )
-    for model in models:
-        expected = bits(fitted(model, views))
-        assert bits(fitted(model, sharded, runner=one_worker.address)) == expected, model
+def test_models_across_documents_gather_mixtures(views, sharded, one_worker, tmp_path):
+    one = views.select(views.names[0])
+    coview.write_shards(one, tmp_path / "one.shards")
+    models = {
+        coview.MGGM(4, n_feature_topics=6, **THREE): (views, sharded),
+        coview.PairwiseCoPLSA(4, **THREE): (views, sharded),
+        coview.VotedPLSA(4, **THREE): (views, sharded),
+        coview.LTM(4, **THREE): (one, coview.open_shards(tmp_path / "one.shards")),
+    }
+    for model, (here, there) in models.items():
+        expected = bits(fitted(model, here))
+        assert bits(fitted(model, there, runner=one_worker.address)) == expected, model
 
 
 LONG = LinkPLSA(4, **{**RANDOM, "max_iter": 25, "tol": 0.0})
