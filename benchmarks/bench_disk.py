@@ -12,7 +12,6 @@ fit there. About 8 bytes of disk for each non-zero, removed in the end.
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,8 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+
+from bench_memory import status
 
 N_TERMS, DOC_TERMS, PLANTED = 100_000, 100, 50
 
@@ -104,7 +105,7 @@ def measure(path, how, args):
         "wall": [wall for wall, _ in spent[1:-1]],
         "cpu": [cpu for _, cpu in spent[1:-1]],
         "first": spent[0][0],
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak": status("VmHWM"),
         "nonzeros": sharded.nonzeros,
         "documents": sharded.n_docs,
         "shards": len(sharded.shards),

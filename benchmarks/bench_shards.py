@@ -5,17 +5,17 @@
 A CSV file of that size, with two columns of words drawn from a Zipf distribution, is converted to
 a sharded folder in a stream (`coview.convert_table`). The peer reads it in memory with
 `Views.from_table` and writes the same folder with `coview.write_shards`. Each is a process of its
-own; the peak is that of all its memory (`ru_maxrss`), Python and libraries included. Linux only.
+own; the peak is that of all its memory (`VmHWM`), Python and libraries included. Linux only.
 """
 
 import argparse
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from bench_memory import status
 from bench_reading import COLUMNS, write
 
 
@@ -31,7 +31,7 @@ def convert(args):
     else:
         sharded = coview.convert_table(args.read, args.into, memory=args.memory, **options)
     seconds = time.process_time() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = status("VmHWM")
     size = sum(entry["bytes"] for entry in sharded.manifest.files.values())
     print(seconds, peak, size, sharded.nonzeros, sum(sharded.widths), len(sharded.shards))
 
