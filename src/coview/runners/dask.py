@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 1.0  # between two looks at the cluster while nothing finishes
 PING_SECONDS = 10.0  # how long one question to the scheduler may take
+CONNECT_SECONDS = 20.0  # how long to try to reach a scheduler, at most: an address may be wrong
 
 
 def resume_advice() -> str:
@@ -53,8 +54,8 @@ class DaskRunner:
         not be read or written. The scheduler itself moves a task to another worker three
         times (Dask's ``distributed.scheduler.allowed-failures``) before this counts once.
     timeout : float, default=60
-        Seconds after which a scheduler that does not answer, or a cluster that has no worker, is an
-        error.
+        Seconds after which a scheduler that does not answer any more, or a cluster that has no
+        worker, is an error. A scheduler that has never answered is one after 20.
     scratch : str or path, optional
         A name in a place that all workers can write to, a path or a URL: what a fit writes is in a
         folder beside it. By default that is the sharded folder itself.
@@ -152,12 +153,13 @@ class DaskRunner:
                     f"The client is not connected: its status is {self.cluster.status}."
                 )
             return self.cluster
+        wait = min(self.timeout, CONNECT_SECONDS)
         try:
             # not the default client of the process, which belongs to the user
-            return distributed.Client(self.cluster, timeout=self.timeout, set_as_default=False)
+            return distributed.Client(self.cluster, timeout=wait, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise ClusterLost(
-                f"No scheduler of Dask answers at {self.cluster!r} (waited {self.timeout:g} s): "
+                f"No scheduler of Dask answers at {self.cluster!r} (waited {wait:g} s): "
                 f"{error}. Check the address, and whether the scheduler runs."
             ) from error
 
