@@ -125,7 +125,13 @@ def watched(command: list, folder: Path, patience: float, judge: Judge) -> list[
     words = [str(c) for c in command]
     try:
         done = subprocess.run(
-            words, env=environment, capture_output=True, text=True, timeout=patience, check=False
+            words,
+            env=environment,
+            cwd=folder,  # BigARTM writes logs where it runs
+            capture_output=True,
+            text=True,
+            timeout=patience,
+            check=False,
         )
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         reason = f"failed: {lines[-1] if lines else f'signal {-done.returncode}'}"[:200]
