@@ -157,10 +157,11 @@ class DaskRunner:
         try:
             # not the default client of the process, which belongs to the user
             return distributed.Client(self.cluster, timeout=wait, set_as_default=False)
-        except (OSError, TimeoutError, ValueError) as error:
+        except (OSError, TimeoutError, ValueError, AssertionError) as error:
+            # AssertionError: Dask's own event loop has not begun within ten seconds
             raise ClusterLost(
                 f"No scheduler of Dask answers at {self.cluster!r} (waited {wait:g} s): "
-                f"{error}. Check the address, and whether the scheduler runs."
+                f"{str(error) or repr(error)}. Check the address, and whether the scheduler runs."
             ) from error
 
     def _wait_for_workers(self) -> None:
