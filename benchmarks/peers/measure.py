@@ -5,7 +5,6 @@ import json
 import os
 import platform
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -197,8 +196,3 @@ def _field(path: str, pattern: str) -> str:
     except OSError:
         return ""
     return found[1].strip() if found else ""
-
-
-def forget(cache: Path = CACHE) -> None:
-    """Remove environments and corpora."""
-    shutil.rmtree(cache, ignore_errors=True)

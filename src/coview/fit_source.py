@@ -24,6 +24,7 @@ from typing import Any, Self
 import numpy as np
 
 from coview.disk_memory import DiskBudget, mapped_room
+from coview.em.acceleration import check_mixtures_in_memory
 from coview.em.checkpoint import CheckpointWriter
 from coview.em.matrix_facts import at_rows, facts_of
 from coview.em.mixture_files import MixtureStore
@@ -127,6 +128,7 @@ class OnDisk(InMemory):
     _runner: DiskRunner
 
     def __init__(self, model: Any, sharded: ShardedViews, writer: CheckpointWriter):
+        check_mixtures_in_memory(model.acceleration)
         super().__init__(model, sharded)
         self._sharded, self._writer = sharded, writer
         self._budget = DiskBudget.of(model, sharded)

@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.campaigns.cases import Case, Outcome, rng_of
 from tests.campaigns.generators import ALL
+from tests.process_memory import process_memory
 
 # the types that coview documents; of these classes and not of their subclasses, which json, numpy,
 # pyarrow and scikit-learn have many of
@@ -112,7 +113,5 @@ def _peak() -> int:
 def _status(field: str) -> int:
     """Return a number of bytes from /proc; 0 where there is none, so that nothing is measured."""
     with suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith(f"{field}:"):
-                return int(line.split()[1]) * 1024
+        return process_memory(field)
     return 0

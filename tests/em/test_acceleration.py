@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from coview import LTM, MGGM, Checkpoint, LinkPLSA, PairwiseCoPLSA
+from coview import LTM, MGGM, Checkpoint, LinkPLSA, PairwiseCoPLSA, open_shards, write_shards
 from coview.datasets import make_views
 from coview.em import prepared
 from coview.em.acceleration import FLOOR, GENERATIONS, extrapolated, step_length
@@ -217,13 +217,12 @@ def test_steps_that_may_lower_the_objective_are_refused(views):
         LinkPLSA(3, acceleration="anderson").fit(views)
 
 
-def test_a_runner_that_keeps_mixtures_elsewhere_is_refused(rng):
-    class Elsewhere:
-        def step(self, problem, update):
-            raise AssertionError
-
+def test_views_on_disk_are_refused_before_anything_is_read(views, tmp_path, monkeypatch):
+    write_shards(views, tmp_path / "x.shards")
+    sharded = open_shards(tmp_path / "x.shards")
+    monkeypatch.setattr(type(sharded), "read", lambda *a, **k: pytest.fail("read"))
     with pytest.raises(ValueError, match=r"in memory.*acceleration=None"):
-        run_em(make_case(rng).problem(), Elsewhere(), acceleration="squarem")
+        LinkPLSA(3, acceleration="squarem").fit(sharded)
 
 
 # -- the same bits -----------------------------------------------------------------------------
@@ -240,23 +239,6 @@ def test_the_step_length_is_the_same_with_threads(rng):
     points = points_of(make_case(rng, n_docs=60).problem(nonzeros=5))
     with ThreadRunner(3) as runner:
         assert step_length(*points, runner) == step_length(*points, serial)
-
-
-@pytest.fixture
-def broken_off(monkeypatch):
-    """Makes the n-th EM step from now on end like Ctrl-C."""
-
-    def after(n_steps):
-        calls = iter(range(n_steps))
-
-        def step(*args):
-            if next(calls, None) is None:
-                raise KeyboardInterrupt
-            return em_step(*args)
-
-        monkeypatch.setattr("coview.em.loop.em_step", step)
-
-    return after
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from coview import Checkpoint, DamagedFile, DataWarning, LinkPLSA, TopicClassifi
 from coview.datasets import make_views
 from coview.em.checkpoint import describe
 from coview.em.loop import Interrupted
-from coview.em.step import em_step
 from coview.models import MODEL_NAMES, ONE_VIEW, model_class
 
 
@@ -41,24 +40,6 @@ def assert_same(a, b):
     np.testing.assert_array_equal(a.topic_stability_, b.topic_stability_)
     np.testing.assert_array_equal(a.doc_confidence_, b.doc_confidence_)
     assert (a.n_iter_, a.objective_) == (b.n_iter_, b.objective_)
-
-
-@pytest.fixture
-def broken_off(monkeypatch):
-    """Makes the n-th EM step from now on end like Ctrl-C."""
-
-    def after(n_steps):
-        calls = iter(range(n_steps))
-
-        def step(*args):
-            if next(calls, None) is None:
-                raise KeyboardInterrupt
-            return em_step(*args)
-
-        monkeypatch.setattr("coview.em.loop.em_step", step)
-
-    yield after
-    monkeypatch.undo()
 
 
 @pytest.mark.parametrize("name", MODEL_NAMES)

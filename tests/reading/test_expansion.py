@@ -172,12 +172,12 @@ def test_a_small_file_takes_little_memory_before_it_is_refused(tmp_path):
     code = (
         "import sys\n"
         "from coview import Views\n"
-        "from tests.peak_memory import peak_memory\n"
-        "before = peak_memory()\n"
+        "from tests.process_memory import process_memory\n"
+        "before = process_memory('VmHWM')\n"
         "try:\n"
         "    Views.from_files({'a': sys.argv[1]}, features={'a': sys.argv[2]})\n"
         "except ValueError as error:\n"
-        "    print(peak_memory() - before)\n"
+        "    print(process_memory('VmHWM') - before)\n"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code, tmp_path / "a.npy", path],

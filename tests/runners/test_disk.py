@@ -343,18 +343,18 @@ def test_arrays_that_are_too_large_are_mapped(views, sharded, monkeypatch):
 
 SMALL_MEMORY = """
 import sys, warnings
-from tests.peak_memory import peak_memory
+from tests.process_memory import process_memory
 from coview import PLSA, open_shards
 warnings.simplefilter("ignore")
 PLSA(16, init="random", random_state=0, max_iter=2, tol=0.0, n_jobs=2).fit(
     open_shards(sys.argv[1], memory=sys.argv[2])
 )
-print(peak_memory())
+print(process_memory("VmHWM"))
 """
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="peak of a process")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_stays_below_the_limit(tmp_path):
     """Data whose fit in memory takes three times as much."""
     n_docs, n_blocks, n_terms = 12_000, 40, 50_000

@@ -8,7 +8,7 @@ import pytest
 CODE = """
 import sys
 import coview
-from tests.peak_memory import peak_memory
+from tests.process_memory import process_memory
 
 how, table, folder = sys.argv[1:]
 options = {"tokens": "t", "min_df": 2, "max_df": 1.0, "id": "i"}
@@ -16,7 +16,7 @@ if how == "stream":
     coview.convert_table(table, folder, memory="300MB", **options)
 else:
     coview.write_shards(coview.Views.from_table(table, **options), folder)
-print(peak_memory())
+print(process_memory("VmHWM"))
 """
 
 
@@ -27,7 +27,7 @@ def peak(how, table, folder):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="peak of a process")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_is_bounded_by_the_setting_and_not_by_the_table(tmp_path):
     table = tmp_path / "t.csv"
     with table.open("w") as file:

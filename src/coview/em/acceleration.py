@@ -111,18 +111,17 @@ class Squarem(PlainEM):
 
 
 def accelerated(acceleration: str | None, problem: Problem, runner: Callable) -> PlainEM:
-    """Return what makes the states of a run, by the name that a model's parameter has.
+    """Return what makes the states of a run, by the name that a model's parameter has."""
+    return PlainEM() if acceleration is None else Squarem(problem, runner)
 
-    `runner` is a `map_in_order`. One that takes steps by itself may have the mixtures elsewhere.
-    """
-    if acceleration is None:
-        return PlainEM()
-    if hasattr(runner, "step"):
+
+def check_mixtures_in_memory(acceleration: str | None) -> None:
+    """Refuse to accelerate a fit whose mixtures are in files."""
+    if acceleration is not None:
         raise ValueError(
-            f"acceleration={acceleration!r} needs the mixtures of all documents in memory, which "
-            "this fit does without. Use acceleration=None."
+            f"acceleration={acceleration!r} needs the mixtures of all documents in memory, which a "
+            "fit of sharded views does without. Use acceleration=None."
         )
-    return Squarem(problem, runner)
 
 
 def check_ascent(monotone: bool, what: str) -> None:

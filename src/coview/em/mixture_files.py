@@ -192,9 +192,6 @@ class UniformMixtures:
         return self
 
 
-Mixtures = np.ndarray | FiledMixtures | UniformMixtures
-
-
 def rows_of(thetas: Sequence[Any], docs: slice) -> tuple[np.ndarray, ...]:
     """Return the mixtures of some documents, for each slot; files are read once for all slots."""
     first = thetas[0]

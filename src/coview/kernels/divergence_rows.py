@@ -45,15 +45,6 @@ def mark_filled(array, v, filled):
 
 
 @njit(**_OPTIONS)
-def raise_zeros(rows, tiny):
-    """Raise shares below `tiny` to it: for skl, whose logarithms would be infinite."""
-    for d in range(rows.shape[0]):
-        for v in range(rows.shape[1]):
-            for k in range(rows.shape[2]):
-                rows[d, v, k] = max(rows[d, v, k], tiny)
-
-
-@njit(**_OPTIONS)
 def divide_by_mass(counts, lam, present, tiny):
     """Bring the counts of each document's present views to mass 1, and lam (documents,) with it.
 
