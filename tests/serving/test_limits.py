@@ -189,6 +189,21 @@ def test_a_second_request_on_a_connection_may_not_be_slow_either():
         assert time.monotonic() - began < 4
 
 
+@pytest.mark.parametrize("ask", ["TRACE /predict", "GET /topics", "GET /healthz", "PUT /x"])
+def test_an_answer_is_not_lost_to_a_body_that_nobody_reads(service, ask):
+    """A connection that is closed with bytes unread is reset, and what was sent goes with it."""
+    with service.connect() as connection:
+        head = f"{ask} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n"
+        connection.sendall(head.encode())
+        answer = connection.recv(65536)  # comes before the body was sent
+        for _ in range(2):
+            connection.sendall(b"x" * 10)
+            time.sleep(0.05)
+        while part := connection.recv(65536):
+            answer += part
+    assert answer.startswith(b"HTTP/1.1 ")
+
+
 def test_a_client_that_does_not_take_its_answer_is_cut_off():
     with running(read_timeout=0.5) as service:
         connection = socket.socket()

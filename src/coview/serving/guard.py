@@ -12,6 +12,7 @@ import secrets
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,17 +99,18 @@ class Guard:
             return
         record = RequestRecord.of(scope, self._routes)
         scope["coview.id"] = record.id
-        answer = _Answer(send, record)
+        receive = _noting_the_end(receive, record)
+        answer = _Answer(send, receive, record)
         try:
             await self._guarded(scope, receive, answer)
         except RequestError as error:
             self._metrics.reject(error.code)
-            await answer.refuse(error, receive)
+            await answer.refuse(error)
         except Exception:
             # in one line, so that no name within it can fake another line
             log.error("%s failed: %s", record.id, printable(traceback.format_exc(), 10_000))
             if not answer.complete:
-                await answer.refuse(internal_error(), receive)
+                await answer.refuse(internal_error())
         finally:
             self._finish(record)
 
@@ -191,15 +193,15 @@ class Guard:
                     parts = [b"".join(parts)]
         except TimeoutError:
             raise RequestError(408, "slow", "The body did not come in time.") from None
-        record.body_unread = False
         return b"".join(parts)
 
 
 class _Answer:
     """The way back to the client: headers that every answer has, and errors."""
 
-    def __init__(self, send: Send, record: RequestRecord) -> None:
+    def __init__(self, send: Send, receive: Receive, record: RequestRecord) -> None:
         self._send = send
+        self._receive = receive
         self.record = record
         self.complete = False
 
@@ -218,10 +220,16 @@ class _Answer:
                 if name.lower().encode() not in names
             ]
             message = {**message, "headers": given}
+        last = message["type"].endswith("body") and not message.get("more_body")
+        if last and self.record.body_unread and self.record.status not in (408, 503):
+            # a client that still sends would lose the answer to a reset of its connection
+            await self._send({**message, "more_body": True})
+            await _throw_away(self._receive, self.record)
+            message = {"type": "http.response.body", "body": b"", "more_body": False}
         await self._send(message)
-        self.complete = message["type"].endswith("body") and not message.get("more_body")
+        self.complete = last
 
-    async def refuse(self, error: RequestError, receive: Receive) -> None:
+    async def refuse(self, error: RequestError) -> None:
         """Answer by an error, unless an answer has begun."""
         if self.record.status:  # it can only be cut off
             raise ConnectionAbortedError("An answer was cut off.") from None
@@ -233,23 +241,27 @@ class _Answer:
         }
         pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         await self.send({"type": "http.response.start", "status": error.status, "headers": pairs})
-        linger = self.record.body_unread and error.status not in (408, 503)
-        await self.send({"type": "http.response.body", "body": body, "more_body": linger})
-        if linger:
-            await _throw_away(receive)
-            await self.send({"type": "http.response.body", "body": b"", "more_body": False})
+        await self.send({"type": "http.response.body", "body": body, "more_body": False})
 
 
-async def _throw_away(receive: Receive) -> None:
-    """Read on for a moment: a client that still sends would lose the answer to a reset."""
-    try:
+def _noting_the_end(receive: Receive, record: RequestRecord) -> Receive:
+    """Return a `receive` that writes down when the whole body was read, whoever reads it."""
+
+    async def noting() -> Message:
+        message = await receive()
+        if message["type"] == "http.disconnect" or not message.get("more_body"):
+            record.body_unread = False
+        return message
+
+    return noting
+
+
+async def _throw_away(receive: Receive, record: RequestRecord) -> None:
+    """Read the rest of a body for a moment."""
+    with suppress(TimeoutError):
         async with asyncio.timeout(LINGER):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect" or not message.get("more_body"):
-                    return
-    except TimeoutError:
-        return
+            while record.body_unread:
+                await receive()
 
 
 async def _cancel_when_left(receive: Receive, deadline: Deadline, record: RequestRecord) -> None:
