@@ -31,6 +31,7 @@ def test_values_within_the_range_are_cast_and_nothing_else():
     matrix = sp.csr_array([[0.1, 0, 3], [0, 1e-30, 0]])
     found = narrowed("a", matrix, SINGLE)
     np.testing.assert_array_equal(found.toarray(), matrix.toarray().astype("f4"))
+    assert np.shares_memory(found.indices, matrix.indices)
     assert narrowed("a", found, SINGLE).data is found.data
 
 

@@ -142,10 +142,8 @@ def test_rows_of_eigenvectors_have_length_one(rng):
     np.testing.assert_allclose(np.linalg.norm(points[:-1], axis=1), 1)
 
 
-FAMILIES = (
-    *("smoothed 2", "smoothed 4", "spectral, fused", "spectral, views", "spectral, both"),
-    *("diffusion 4", "diffusion 8"),
-)
+OF_SEVERAL = ("spectral, fused", "spectral, views")  # a single view is the fused space itself
+FAMILIES = ("smoothed 2", "smoothed 4", *OF_SEVERAL, "spectral, both", "diffusion 4", "diffusion 8")
 WAYS = ("by features", "by embedding")
 
 
@@ -155,12 +153,15 @@ def all_families(seen, n_clusters, rng, **options):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_planted_clusters_are_seen_in_every_family(rng, sparse):
+@pytest.mark.parametrize("views", [1, 2])
+def test_planted_clusters_are_seen_in_every_family(rng, sparse, views):
     points, labels = blobs(rng)
     points[-1] = 0
     rows = sp.csr_array(points) if sparse else points
-    found = all_families(Seen([rows], [points], points.any(axis=1)[:, np.newaxis]), 3, rng)
-    assert list(found) == ["fused", *(f"{name}, {how}" for how in WAYS for name in FAMILIES)]
+    has = np.repeat(points.any(axis=1)[:, np.newaxis], views, axis=1)
+    found = all_families(Seen([rows] * views, [points] * views, has), 3, rng)
+    names = [name for name in FAMILIES if views > 1 or name not in OF_SEVERAL]
+    assert list(found) == ["fused", *(f"{name}, {how}" for how in WAYS for name in names)]
     for name, space in found.items():
         assert len(space) == 90
         assert np.isfinite(space).all(), name

@@ -321,9 +321,9 @@ def test_a_read_only_dense_memory_map_is_taken(tmp_path):  # 30
         (np.int8, np.float32),
         (np.uint8, np.float32),
         (np.uint16, np.float32),
-        (np.int32, np.float64),
-        (np.int64, np.float64),
-        (np.uint64, np.float64),
+        (np.int32, np.float32),
+        (np.int64, np.float32),
+        (np.uint64, np.float32),
         (np.float32, np.float32),
         (np.float64, np.float64),
         (np.longdouble, np.float64),
@@ -334,6 +334,14 @@ def test_float32_if_it_is_exact_else_float64(given, kept):
     csr = check_matrix(X.astype(given))
     assert csr.dtype == kept
     np.testing.assert_array_equal(csr.toarray(), X.astype(given).astype(float))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32])
+@pytest.mark.parametrize(("value", "kept"), [(2**24 - 1, np.float32), (2**24, np.float64)])
+def test_integers_are_kept_in_float32_only_if_it_holds_them(dtype, value, kept):
+    csr = check_matrix(np.array([[1, 0], [0, value]], dtype=dtype))
+    assert csr.dtype == kept
+    assert csr[1, 1] == value
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64, object])

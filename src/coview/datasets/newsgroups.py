@@ -154,7 +154,7 @@ def join_posts(
     ['0+2', '1+3']
     >>> pairs["view2"].toarray()
     array([[0., 1.],
-           [1., 3.]])
+           [1., 3.]], dtype=float32)
     """
     check_int("docs_per_class", docs_per_class, 1)
     check_int("min_df", min_df, 1)

@@ -64,9 +64,19 @@ def narrowed(
         )
     least = smallest_value(dtype)
     if not float(matrix.data.min(initial=np.inf)) < least:
-        return matrix.astype(dtype, copy=False)
+        return _cast(matrix, dtype)
     kept = _without_negligible(view, matrix, dtype, least, unit)
-    return kept.astype(dtype, copy=False)
+    return _cast(kept, dtype)
+
+
+def _cast(matrix: sp.csr_array, dtype: np.dtype) -> sp.csr_array:
+    """Return a matrix with other values and the same indices, which `astype` would copy, too."""
+    if matrix.dtype == dtype:
+        return matrix
+    values = matrix.data.astype(dtype)
+    found = sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+    found.has_canonical_format = matrix.has_canonical_format
+    return found
 
 
 def _without_negligible(

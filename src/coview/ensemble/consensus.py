@@ -207,11 +207,12 @@ def make_ensemble(
     """
     has = documents_with_counts(matrices, present)
     features = [view_features(m) for m in matrices]
-    halves = deal(features, has, n_clusters, rng, QUICK_SPLITS if quick else SPLITS)
+    every = np.flatnonzero(has.any(axis=1))
+    once = quick or (len(names) == 1 and len(every) > MOST_DOCUMENTS)
+    halves = deal(features, has, n_clusters, rng, QUICK_SPLITS if once else SPLITS)
     weights = halves.weights if weights is None else weights
     by_half = half_clusterings(halves, weights, n_clusters, rng, quick)
     replicability = by_half.replicability
-    every = np.flatnonzero(has.any(axis=1))
     most, size = (QUICK_SAMPLE, QUICK_SAMPLE) if quick else (MOST_DOCUMENTS, SAMPLE)
     docs = every if len(every) <= most else sampled(every, size, rng)
     space = _FusedSpace(features, has, docs, weights, n_clusters, rng)

@@ -160,7 +160,8 @@ def families(
 
     Views of links have their own graph in place of one of neighbors. `quick` ones are the fused
     space and what is smoothed over the neighbors by features: many eigenvectors of a graph cost
-    more than EM itself.
+    more than EM itself. A single view is the fused space itself: its neighbors are searched once,
+    and it has no family of its own.
     """
     fused = fuse(seen.embeddings, weights)
     yield "fused", fused
@@ -168,9 +169,10 @@ def families(
     if quick:
         yield from _smoothed(fused, graphs.both, "by features")
         return
-    yield from _of_graphs(fused, graphs, n_clusters, rng, "by features")
+    alone = len(links) == 1
+    yield from _of_graphs(fused, graphs, n_clusters, rng, "by features", alone)
     graphs = _graphs_by_embedding(seen, fused, links, weights, n_clusters)
-    yield from _of_graphs(fused, graphs, n_clusters, rng, "by embedding")
+    yield from _of_graphs(fused, graphs, n_clusters, rng, "by embedding", alone)
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,7 @@ class _Graphs:
         links: Sequence[sp.csr_array | None],
         weights: np.ndarray,
     ) -> _Graphs:
+        """Return them from the neighbors `near` in the fused space and the graphs of the views."""
         few, many = (
             graph_of(near[:, : k * near.shape[1] // max(FUSED_NEIGHBORS)], docs, n_docs)
             for k in FUSED_NEIGHBORS
@@ -199,6 +202,20 @@ class _Graphs:
         total = sum_of_graphs([g if own is None else own for g, own in pairs], weights)
         return cls(many, total, sp.csr_array(mean_degree_one(few + many) + total))
 
+    @classmethod
+    def of_one_view(
+        cls,
+        near: np.ndarray,
+        docs: np.ndarray,
+        n_docs: int,
+        n_clusters: int,
+        links: sp.csr_array | None,
+    ) -> _Graphs:
+        """Return those of a single view, whose neighbors are those in the fused space."""
+        k = usual_neighbors(VIEW_NEIGHBORS, len(docs), n_clusters)
+        of_view = graph_of(near[:, :k], docs, n_docs)
+        return cls.of(near, docs, n_docs, [of_view], [links], np.ones(1))
+
 
 def _graphs_by_features(
     seen: Seen, links: Sequence[sp.csr_array | None], weights: np.ndarray, n_clusters: int
@@ -206,6 +223,8 @@ def _graphs_by_features(
     docs = np.flatnonzero(seen.has.any(axis=1))
     k = usual_neighbors(max(FUSED_NEIGHBORS), len(docs), n_clusters)
     near = nearest_by_views([rows[docs] for rows in seen.features], seen.has[docs], weights, k)
+    if len(links) == 1:
+        return _Graphs.of_one_view(near, docs, len(seen.has), n_clusters, links[0])
     of_views = [view_graph(seen, v, n_clusters) for v in range(len(links))]
     return _Graphs.of(near, docs, len(seen.has), of_views, links, weights)
 
@@ -219,6 +238,8 @@ def _graphs_by_embedding(
 ) -> _Graphs:
     docs = np.flatnonzero(fused.any(axis=1))
     near = nearest_rows(fused[docs], usual_neighbors(max(FUSED_NEIGHBORS), len(docs), n_clusters))
+    if len(links) == 1:
+        return _Graphs.of_one_view(near, docs, len(fused), n_clusters, links[0])
     of_views = [
         neighbor_graph(points, usual_neighbors(VIEW_NEIGHBORS, int(h.sum()), n_clusters))
         for points, h in zip(seen.embeddings, seen.has.T, strict=True)
@@ -227,12 +248,18 @@ def _graphs_by_embedding(
 
 
 def _of_graphs(
-    fused: np.ndarray, graphs: _Graphs, n_clusters: int, rng: np.random.Generator, how: str
+    fused: np.ndarray,
+    graphs: _Graphs,
+    n_clusters: int,
+    rng: np.random.Generator,
+    how: str,
+    alone: bool,
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the families of one way to search neighbors."""
     yield from _smoothed(fused, graphs.both, how)
-    yield f"spectral, fused, {how}", spectral(graphs.fused, n_clusters, rng)
-    yield f"spectral, views, {how}", spectral(graphs.of_views, n_clusters, rng)
+    if not alone:
+        yield f"spectral, fused, {how}", spectral(graphs.fused, n_clusters, rng)
+        yield f"spectral, views, {how}", spectral(graphs.of_views, n_clusters, rng)
     values, vectors = eigenvectors(graphs.both, 2 * n_clusters, rng)
     yield f"spectral, both, {how}", unit_rows(vectors[:, :n_clusters])
     for time in DIFFUSION_TIMES:

@@ -30,9 +30,9 @@ class Views(Constructors):
     may be negative, such as principal components: the models' `scaling` makes it non-negative.
 
     Each matrix is kept as a canonical `scipy.sparse.csr_array` (sorted, no duplicates, no explicit
-    zeros). Types that fit into float32 exactly (float32, bool, integers of up to 16 bits) become
-    float32, all others float64. A canonical CSR of such a type is used without a copy: do not
-    change its buffers afterward.
+    zeros). What fits into float32 exactly (float32, bool, integers below 2^24) becomes float32, all
+    else float64. A canonical CSR of float32 or float64 is used without a copy: do not change its
+    buffers afterward.
 
     A document may lack a view. By default a row of zeros means that it does; `present` marks
     documents whose view is there but empty.
@@ -88,7 +88,7 @@ class Views(Constructors):
       labels: 1 class (cat), 1 unlabeled; ids: no; feature names: no
     >>> views["text"].toarray()
     array([[1., 0., 2.],
-           [0., 3., 0.]])
+           [0., 3., 0.]], dtype=float32)
     >>> views[[1]].present
     array([[ True, False]])
     """
@@ -289,7 +289,7 @@ class Views(Constructors):
         --------
         >>> views = Views({"en": [[1, 0]], "fr": [[2]]}, features={"en": ["cat", "dog"]})
         >>> views.concat()["all"].toarray()
-        array([[1., 0., 2.]])
+        array([[1., 0., 2.]], dtype=float32)
         >>> views.concat().features["all"].tolist()
         ['en:cat', 'en:dog', 'fr:0']
         """

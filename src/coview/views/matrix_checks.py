@@ -42,9 +42,8 @@ def check_matrix(
     """Convert a matrix to a canonical, read-only CSR array of finite floats.
 
     Canonical means sorted indices, no duplicates (they are summed, in float64) and no explicit
-    zeros. The element type is float32 if every value of the input's type fits into it exactly
-    (float32, bool, integers of up to 16 bits) and float64 otherwise; it depends on the type alone,
-    so part of a matrix has the type of the whole.
+    zeros. The element type is float32 if it holds every value exactly by its type (float32, bool)
+    or as a whole number (integers below 2^24), and float64 otherwise.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ def check_matrix(
     --------
     >>> check_matrix([[0, 2], [1, 0]]).toarray()
     array([[0., 2.],
-           [1., 0.]])
+           [1., 0.]], dtype=float32)
     >>> check_matrix([[0.5, -2], [-1, 3]]).toarray()
     array([[ 0.5, -2. ],
            [-1. ,  3. ]])
@@ -91,7 +90,7 @@ def check_matrix(
     _check_type(kind, view)
     _check_shape(X.shape, view)
     csr = short_indices(_to_csr(X, view))
-    csr.data = _as_float(csr.data, float_type(kind), view)
+    csr.data = _as_float(csr.data, float_type(kind, csr.data), view)
     lowest = _lowest(csr)
     if lowest == 0 or (lowest < 0 and not csr.data.all()):
         csr = csr.copy()  # explicit zeros go, but the caller's buffers must not change
@@ -114,9 +113,21 @@ def _as_float(values: np.ndarray, dtype: type, view: str) -> np.ndarray:
     return found
 
 
-def float_type(dtype: np.dtype) -> type:
-    """Return float32 if it holds every value of `dtype` exactly, float64 otherwise."""
-    return np.float32 if np.can_cast(dtype, np.float32) else np.float64
+def float_type(kind: np.dtype, values: np.ndarray) -> type:
+    """Return float32 if it holds every value of type `kind` exactly, or these whole numbers.
+
+    >>> for most in (2**24 - 1, 2**24):
+    ...     counts = np.array([3, most])
+    ...     float_type(counts.dtype, counts).__name__
+    'float32'
+    'float64'
+    """
+    if np.can_cast(kind, np.float32):
+        return np.float32
+    if kind.kind in "iu" and values.size:
+        limit = _exact_limit(kind, np.dtype(np.float32))
+        return np.float32 if -limit < values.min() and values.max() < limit else np.float64
+    return np.float64
 
 
 def frozen_csr(csr: sp.csr_array) -> sp.csr_array:

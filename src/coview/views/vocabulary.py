@@ -34,7 +34,7 @@ def read_known(
     Examples
     --------
     >>> read_known({"pca": [[-1, 0, 0]]}, ["pca"])["pca"].toarray()
-    array([[-1.,  0.,  0.]])
+    array([[-1.,  0.,  0.]], dtype=float32)
     """
     from coview.views.container import Views  # not above: it imports the checks, and they this
 
