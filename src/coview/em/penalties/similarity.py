@@ -139,7 +139,8 @@ class SimilarityAgreement(Penalty):
 
     def __post_init__(self) -> None:
         check_choice("step", self.step, ["paper", "safe"])
-        object.__setattr__(self, "pairs", _sorted_pairs(self.pairs))
+        # narrow: there are tens of pairs for each document
+        object.__setattr__(self, "pairs", _unsigned(_sorted_pairs(self.pairs)))
         object.__setattr__(self, "monotone", self.step == "safe")
 
     def value(self, thetas: tuple[np.ndarray, ...], present: np.ndarray) -> float:
@@ -261,6 +262,6 @@ class SimilarityAgreement(Penalty):
         """The pairs of each document (indptr, other documents, numbers of pairs) for `gather`."""
         docs, others = self.pairs.T.ravel(), self.pairs[:, ::-1].T.ravel()
         order = np.argsort(docs, kind="stable")
-        indptr = np.searchsorted(docs[order], np.arange(self.pairs.max() + 2))
+        indptr = np.append(0, np.cumsum(np.bincount(docs)))
         # signed indices would cost a wrap-around test at each access
         return _unsigned(indptr), _unsigned(others[order]), _unsigned(order % len(self.pairs))
