@@ -1,5 +1,7 @@
 r"""Kernels of `em.penalties.graph_smoothness`: smoothing over a graph of documents, and roughness.
 
+And `spread`, for labels that are carried along a graph (`coview.label_guess`).
+
 A graph comes as the arrays of a symmetric CSR matrix with weights w. Smoothing solves the system
 (Omega + L) X = B, Eq. 15 of Wang et al. (2017), with Omega = diag(mass) and the Laplacian L, by
 conjugate gradients. The product of the matrix with a vector is formed from differences,
@@ -147,6 +149,27 @@ def _turn(gamma, before, diagonal, component, shifts, r, p):
         inverse = 1.0 / diagonal[i]
         for k in range(LANES):
             p[i, k] = r[i, k] * inverse + shifts[component[i], k] + beta[k] * p[i, k]
+
+
+# -- labels ----------------------------------------------------------------------------------------
+
+
+@njit(nogil=True, cache=True, error_model="numpy")  # no contraction: the bits are those of scipy
+def spread(indptr, indices, weights, x, share, rest, out):
+    """Fill out = share * (graph @ x) + rest, all (documents, columns) but the graph."""
+    n_columns, n_edges = _u(x.shape[1]), _u(indices.shape[0])
+    acc = np.empty(n_columns)
+    for i in range(_u(out.shape[0])):
+        for k in range(n_columns):
+            acc[k] = 0.0
+        for j in range(_u(indptr[i]), _u(indptr[i + _u(1)])):
+            if j + _u(_AHEAD) < n_edges:
+                prefetch_row(x, indices[j + _u(_AHEAD)])
+            row, w = x[indices[j]], weights[j]
+            for k in range(n_columns):
+                acc[k] += w * row[k]
+        for k in range(n_columns):
+            out[i, k] = share * acc[k] + rest[i, k]
 
 
 # -- roughness -------------------------------------------------------------------------------------
