@@ -43,6 +43,7 @@ FIELDS = ("model", "size", "nonzeros", "documents", "terms", "status", *PARTS)
 FILE = MEASURED / "slopes.csv"
 PAGE = Path(__file__).parents[1] / "docs" / "slopes.md"
 ABOUT = Path(__file__).with_name("pages") / "slopes.md"
+NOTES = MEASURED / "slopes-notes.md"  # what a person noted about this measurement, if anything
 
 
 # -- data ------------------------------------------------------------------------------------------
@@ -235,6 +236,8 @@ def write_page():
         topics=N_TOPICS,
         iterations=ITERATIONS,
     )
+    if NOTES.exists():
+        text += f"\n{NOTES.read_text()}"
     head = ("model", "largest", *(f"slope of {words}" for words in PARTS.values()))
     by_model = {name: [row for row in done if row["model"] == name] for name in MODELS}
     lines = [head, ["---", *["---:"] * (len(head) - 1)]]
