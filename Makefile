@@ -129,6 +129,7 @@ dist: $(VENV)/.dist  ## sdist and wheel in dist/, checked, and the wheel tried i
 bench: $(VENV)/.bench  ## speed and memory against peers, each in an environment of its own; hours; resumes; writes docs/benchmarks.md
 	$(BIN)/python -m benchmarks.peers
 	$(BIN)/python -m benchmarks.bench_roofline
+	$(BIN)/python -m benchmarks.bench_slopes
 	$(BIN)/python benchmarks/bench_sweep.py
 	$(BIN)/python benchmarks/bench_memory.py
 	$(BIN)/python benchmarks/bench_search.py

@@ -83,7 +83,7 @@ ALLOWED = {
         *("em", "io", "label_guess", "new_documents", "params", "pickling", "topic_terms"),
         *("views", "wording"),
     },
-    "label_guess": {"em.tfidf", "ensemble", "runners", "views"},
+    "label_guess": {"em.tfidf", "ensemble", "kernels", "runners", "views"},
     "automatic": {
         *("classifier", "ensemble", "models", "params", "selection", "views", "wording"),
     },

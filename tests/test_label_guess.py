@@ -69,6 +69,13 @@ def test_propagation_solves_its_equation():
     np.testing.assert_allclose(propagate(graph, labels, 3), exact, atol=1e-4)
 
 
+def test_propagation_over_many_documents_has_the_bits_of_that_over_few(space, monkeypatch):
+    labels = np.where(np.arange(len(space.points)) % 7, -1, np.arange(len(space.points)) % 3)
+    few = propagate(space.graph, labels, 3)
+    monkeypatch.setattr(label_guess, "FEW_DOCUMENTS", 0)
+    np.testing.assert_array_equal(propagate(space.graph, labels, 3), few)
+
+
 def test_where_no_label_comes_propagation_gives_the_shares_of_classes():
     graph = sp.csr_array((4, 4))
     found = propagate(graph, np.array([0, 0, 1, -1]), 2)

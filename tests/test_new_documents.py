@@ -128,3 +128,11 @@ def test_folding_in_leaves_nothing_in_the_model(wide_model, wide):
     before = set(vars(wide_model))
     wide_model.transform(wide[:2])
     assert set(vars(wide_model)) == before
+
+
+def test_centers_of_mixtures_whose_first_rows_are_equal(monkeypatch):
+    theta = np.repeat(np.eye(4, dtype=np.float32)[:3], 50, axis=0)  # three of four corners
+    all_seen = new_documents.topic_centers(theta, 0)
+    monkeypatch.setattr(new_documents, "FEW_MIXTURES", 2)
+    np.testing.assert_array_equal(new_documents.topic_centers(theta, 0), all_seen)
+    np.testing.assert_allclose(all_seen, np.eye(4), atol=1e-6)

@@ -39,9 +39,18 @@ def generate(spec, rng):
     shape 0.1, so that frequent terms differ between topics as rare ones do; mixtures are from a
     Dirichlet distribution of 0.05, lengths from a negative binomial one.
     """
+    return documents(spec, planted_topics(spec, rng), rng)
+
+
+def planted_topics(spec, rng):
+    """Return p(w|z) of the planted topics, summed up from the first term on."""
     zipf = 1.0 / (np.arange(spec.n_terms) + 5.0)
     topics = rng.gamma(0.1, size=(spec.n_topics, spec.n_terms)) * zipf
-    cumulated = np.cumsum(topics / topics.sum(axis=1, keepdims=True), axis=1)
+    return np.cumsum(topics / topics.sum(axis=1, keepdims=True), axis=1)
+
+
+def documents(spec, cumulated, rng):
+    """Draw documents of planted topics."""
     lengths = np.maximum(rng.negative_binomial(3, 3 / (3 + spec.doc_length), spec.n_docs), 10)
     mixtures = rng.dirichlet(np.full(spec.n_topics, 0.05), spec.n_docs)
     n_of_topic = rng.multinomial(lengths, mixtures / mixtures.sum(axis=1, keepdims=True))

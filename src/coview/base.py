@@ -357,7 +357,7 @@ class BaseViewsModel(
         """Return what the runs of this fit have in common."""
 
         def after_iteration(problem: Problem, values: Sequence[Values]) -> bool:
-            attributes = cache(lambda: self._state(source.gathered(problem), data))
+            attributes = cache(lambda: self._state(source.gathered(problem), data, source.room))
             stop = callbacks.after_iteration(attributes)
             return bool(on_iteration is not None and on_iteration(attributes())) or stop
 
@@ -407,7 +407,7 @@ class BaseViewsModel(
         problem = source.gathered(best.problem)
         attributes = {
             **learned,
-            **self._state(self._finish(problem, data), data),
+            **self._state(self._finish(problem, data), data, source.room),
             "view_names_": views.names,
             "doc_ids_": views.ids,
             "present_": source.present(data),

@@ -11,17 +11,17 @@ import os
 import tempfile
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
 from coview.disk_memory import mapped_room
 from coview.em.checkpoint import CheckpointWriter
 from coview.em.shard_step import RowsRecipe
+from coview.em.simplex import Room
 from coview.fit_source import OnDisk
 from coview.outputs import temporary_folder
 from coview.runners.cluster import ClusterRunner
@@ -75,7 +75,9 @@ class OnCluster(OnDisk):
             raise
         return self
 
-    def _room(self) -> Callable[[tuple[int, int], np.dtype], np.ndarray]:
+    @property
+    def room(self) -> Room:
+        """What makes arrays of all documents: in memory, or in a file of the driver."""
         folder = self._store.folder
         return mapped_room(
             tempfile.gettempdir() if "://" in folder else folder, self._budget.arrays

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -33,6 +33,7 @@ from coview.em.problem import Problem
 from coview.em.restarts import FitPlan, best_of_restarts
 from coview.em.seeds import prepare_seeds
 from coview.em.shard_step import RowsRecipe
+from coview.em.simplex import Room
 from coview.em.start_topics import smoothed_topics
 from coview.em.starts import (
     NamedStart,
@@ -112,6 +113,11 @@ class InMemory:
     def gathered(self, problem: Problem) -> Problem:
         """Return a problem with the mixtures of all documents in arrays."""
         return problem
+
+    @property
+    def room(self) -> Room:
+        """What makes arrays of all documents, from their shape and type."""
+        return np.empty
 
     def present(self, data: Prepared) -> np.ndarray:
         """Return which document has which view."""
@@ -315,13 +321,15 @@ class OnDisk(InMemory):
 
     def gathered(self, problem: Problem) -> Problem:
         """Return a problem with the mixtures of all documents in arrays: in memory, if they fit."""
-        return in_memory(problem, self._room())
+        return in_memory(problem, self.room)
 
     def present(self, data: Prepared) -> np.ndarray:
         """Return which document has which view."""
         return np.ascontiguousarray(data.without_ensemble_view().present)
 
-    def _room(self) -> Callable[[tuple[int, int], np.dtype], np.ndarray]:
+    @property
+    def room(self) -> Room:
+        """What makes arrays of all documents: in memory, or in a file if they are too large."""
         return mapped_room(self._store.folder, self._budget.arrays)
 
     def runner(self) -> AbstractContextManager[Any]:

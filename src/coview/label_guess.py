@@ -54,6 +54,7 @@ INVERSE_PENALTY = 10.0  # C of the logistic regression
 # Neighbors are searched among all documents if these are up to 20,000. Of more documents it is a
 # random sample, so that the comparisons stay as many, but at least 2,000.
 MAX_PAIRS, MIN_SEARCHED = 20_000**2, 2_000
+FEW_DOCUMENTS = 20_000  # scores of so many stay in the caches; a kernel for them is not worth it
 
 
 # -- the space of all views ------------------------------------------------------------------------
@@ -197,12 +198,29 @@ def propagate(graph: sp.csr_array, labels: np.ndarray, n_classes: int) -> np.nda
     known = np.flatnonzero(labels >= 0)
     given = np.zeros((len(labels), n_classes))
     given[known, labels[known]] = 1
-    scores = given
-    for _ in range(MAX_STEPS):
-        scores = ALPHA * (graph @ scores) + (1 - ALPHA) * given
+    scores = _carried(graph, given)
     reached = scores.sum(axis=1, keepdims=True)
     shares = given.sum(axis=0) / len(known)
     return np.where(reached > 0, scores / np.where(reached > 0, reached, 1), shares)
+
+
+def _carried(graph: sp.csr_array, given: np.ndarray) -> np.ndarray:
+    """Return the scores after MAX_STEPS steps of the propagation."""
+    scores, given = given, (1 - ALPHA) * given
+    if graph.shape[0] <= FEW_DOCUMENTS:
+        for _ in range(MAX_STEPS):
+            scores = ALPHA * (graph @ scores) + given
+        return scores
+    from coview.kernels.graph import spread
+
+    # the same bits, without waiting for rows that are far from each other in the memory
+    arrays = graph.indptr.astype(np.uint64), graph.indices.astype(np.uint32), graph.data
+    new = np.empty_like(scores)
+    old = scores.copy()
+    for _ in range(MAX_STEPS):
+        spread(*arrays, old, ALPHA, given, new)
+        old, new = new, old
+    return old
 
 
 def _smoothed(space: FusedSpace) -> np.ndarray:

@@ -22,7 +22,7 @@ from coview.em.precision import check_weighted
 from coview.em.prepared import Guess, Prepared, check_guess, prepare
 from coview.em.problem import Problem
 from coview.em.scaling import count_clipped, real_views, warn_of_clipped
-from coview.em.simplex import pad_topics
+from coview.em.simplex import Room, mean_mixture, pad_topics
 from coview.em.starts import Start, deterministic_kmeans
 from coview.em.unseen_terms import warn_of_unseen
 from coview.params import check_dtype, check_factor, check_int, check_positive, check_real
@@ -36,6 +36,7 @@ from coview.views.vocabulary import known_views, match_views, read_known
 from coview.wording import listing
 
 SMALL_WORK = 1 << 24  # non-zeros times topics times iterations: no pool for some milliseconds
+FEW_MIXTURES = 1000  # mostly have as many distinct ones as there are topics
 FEW_TERMS = 0.25  # of a view; documents that have fewer get topics of these terms alone
 
 
@@ -208,8 +209,8 @@ class NewDocumentsMixin(TransformerMixin):
         every = {name: np.concatenate([part[name] for part in by_view]) for name in by_view[0]}
         return np.concatenate(mixtures), every, np.concatenate(empty)
 
-    def _state(self, problem: Problem, data: Prepared) -> dict[str, Any]:
-        """Return the fitted attributes that `transform` needs."""
+    def _state(self, problem: Problem, data: Prepared, room: Room = np.empty) -> dict[str, Any]:
+        """Return the fitted attributes that `transform` needs; `room` makes large arrays."""
         k = problem.n_topics
         mixtures = [np.ascontiguousarray(m) for m in problem.mixtures]
         components = [np.ascontiguousarray(e.by_term[:, :k].T) for e in problem.emissions]
@@ -218,7 +219,7 @@ class NewDocumentsMixin(TransformerMixin):
         attributes = {
             "components_": dict(zip(data.names, components, strict=True)),
             "view_doc_topic_": by_view,
-            "doc_topic_": self._consensus(mixtures, problem.slots[: len(given.names)], given),
+            "doc_topic_": self._consensus(mixtures, problem.slots[: len(given.names)], given, room),
             "_n_features_out": k,
             **self._own_attributes(problem, data),
         }
@@ -229,16 +230,19 @@ class NewDocumentsMixin(TransformerMixin):
         return {}
 
     def _consensus(
-        self, mixtures: Sequence[np.ndarray], slots: Sequence[int], data: Prepared
+        self,
+        mixtures: Sequence[np.ndarray],
+        slots: Sequence[int],
+        data: Prepared,
+        room: Room = np.empty,
     ) -> np.ndarray:
-        """Return one mixture for each document: the weighted mean over the views it has."""
+        """Return one mixture for each document: the weighted mean over the views it has.
+
+        `room(shape, dtype)` makes the array, if there is more than one mixture.
+        """
         if len(mixtures) == 1:
             return mixtures[0]
-        weights = data.present * np.array(data.weights)
-        weights[weights.sum(axis=1) == 0] = 1
-        by_slot = zip(slots, weights.T, strict=True)
-        mean = sum(weight[:, None] * mixtures[slot] for slot, weight in by_slot)
-        return (mean / mean.sum(axis=1, keepdims=True)).astype(data.dtype)
+        return mean_mixture(mixtures, slots, data.present, data.weights, room)
 
     def _assign(self, doc_topic: np.ndarray) -> np.ndarray:
         """Return the topic of each document from its mixture."""
@@ -414,7 +418,9 @@ def topic_centers(theta: np.ndarray, seed: int) -> np.ndarray:
     from sklearn.cluster import KMeans
 
     n_topics = theta.shape[1]
-    n_clusters = min(n_topics, len(np.unique(theta, axis=0)))
+    # to sort all mixtures takes long: where there are many, a few of them are enough
+    distinct = (len(np.unique(some, axis=0)) for some in (theta[:FEW_MIXTURES], theta))
+    n_clusters = n_topics if next(distinct) >= n_topics else min(n_topics, next(distinct))
     with deterministic_kmeans():
         found = KMeans(n_clusters, n_init=10, random_state=seed).fit(theta).cluster_centers_
     clusters, topics = linear_sum_assignment(found, maximize=True)

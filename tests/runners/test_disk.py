@@ -333,12 +333,13 @@ def test_large_topics_are_refused_before_anything_is_read(sharded, monkeypatch):
         LinkPLSA(1_000_000).fit(sharded)
 
 
-def test_arrays_that_are_too_large_are_mapped(views, sharded, monkeypatch):
+@pytest.mark.parametrize("cls", [LinkPLSA, DivergenceCoPLSA])  # the latter has a mean in the end
+def test_arrays_that_are_too_large_are_mapped(cls, views, sharded, monkeypatch):
     made = coview.disk_memory.mapped_room
     monkeypatch.setattr("coview.fit_source.mapped_room", lambda folder, most: made(folder, 100))
-    found = model().fit(sharded)
+    found = model(cls).fit(sharded)
     assert isinstance(found.doc_topic_.base, np.memmap)
-    assert_same(np.asarray(found.doc_topic_), model().fit(views).doc_topic_, "doc_topic_")
+    assert_same(np.asarray(found.doc_topic_), model(cls).fit(views).doc_topic_, "doc_topic_")
 
 
 SMALL_MEMORY = """

@@ -1,11 +1,15 @@
-"""Arrays of probabilities: padding, smallest values, and normalization of rows."""
+"""Arrays of probabilities: padding, smallest values, normalization of rows, and their mean."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 LANES = 8  # topics are padded to a multiple of this many columns, one vector register
+ROWS_AT_ONCE = 8_192  # in double precision
+
+Room = Callable[..., np.ndarray]  # makes an array from its shape and type, as `np.empty` does
 
 
 @dataclass(frozen=True)
@@ -54,3 +58,29 @@ def row_normalize(
     keep = np.zeros(len(counts), bool) if keep is None else keep
     normalize_rows(counts, old, keep, limits(counts.dtype).tiny)
     return counts
+
+
+def mean_mixture(
+    mixtures: Sequence[np.ndarray],
+    slots: Sequence[int],
+    present: np.ndarray,
+    weights: Sequence[float],
+    room: Room = np.empty,
+) -> np.ndarray:
+    """Return the weighted mean of the mixtures of each document over the views that it has.
+
+    In double precision, but some rows at a time. `room(shape, dtype)` makes the array.
+
+    >>> of_views = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
+    >>> mean_mixture(of_views, (0, 1), np.ones((1, 2), bool), (3.0, 1.0))
+    array([[0.75, 0.25]])
+    """
+    mean = room(mixtures[0].shape, mixtures[0].dtype)
+    for start in range(0, len(mean), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        say = present[rows] * np.array(weights)
+        say[say.sum(axis=1) == 0] = 1
+        by_slot = zip(slots, say.T, strict=True)
+        total = sum(weight[:, None] * mixtures[slot][rows] for slot, weight in by_slot)
+        mean[rows] = total / total.sum(axis=1, keepdims=True)
+    return np.asarray(mean)

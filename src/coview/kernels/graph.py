@@ -1,5 +1,7 @@
 r"""Kernels of `em.penalties.graph_smoothness`: smoothing over a graph of documents, and roughness.
 
+And `spread`, for labels that are carried along a graph (`coview.label_guess`).
+
 A graph comes as the arrays of a symmetric CSR matrix with weights w. Smoothing solves the system
 (Omega + L) X = B, Eq. 15 of Wang et al. (2017), with Omega = diag(mass) and the Laplacian L, by
 conjugate gradients. The product of the matrix with a vector is formed from differences,
@@ -8,7 +10,8 @@ conjugate gradients. The product of the matrix with a vector is formed from diff
 
 which loses no digits where x hardly varies, as when the weights are large. Columns of B are
 independent; LANES of them are solved at a time, each with its own steps, so that an edge reads one
-cache line and the vectors stay in the cache.
+cache line and the vectors stay in the cache. Those of larger graphs do not: the rows of neighbors
+to come are asked for ahead, so that time still grows with the edges.
 
 The preconditioner is the diagonal and the constants. If a component C of the graph is shifted as a
 whole, the edges cancel, which the diagonal does not account for: with the diagonal alone the number
@@ -23,11 +26,14 @@ counts once, by squares (7) or by divergences (3).
 import numpy as np
 from numba import njit
 
+from coview.kernels.prefetch import prefetch_row
+
 LANES = 8
 DELAY = 4  # the error is estimated by what this many iterations gained
 
 _OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"contract"}}
 _u = np.uint64
+_AHEAD = 12  # edges between one whose row is asked for and the one that is worked on
 
 
 @njit(**_OPTIONS)
@@ -82,12 +88,14 @@ def _diagonal(indptr, weights, mass):
 @njit(**_OPTIONS)
 def _apply(indptr, indices, weights, mass, x, out, curvature):
     """Fill out = (Omega + L) x and curvature = x . out, lane by lane."""
-    acc = np.empty(LANES)
+    acc, n_edges = np.empty(LANES), _u(indices.shape[0])
     curvature[:] = 0.0
     for i in range(_u(x.shape[0])):
         for k in range(LANES):
             acc[k] = mass[i] * x[i, k]
         for j in range(_u(indptr[i]), _u(indptr[i + _u(1)])):
+            if j + _u(_AHEAD) < n_edges:  # also of the next documents
+                prefetch_row(x, indices[j + _u(_AHEAD)])
             s, w = indices[j], weights[j]
             for k in range(LANES):
                 acc[k] += w * (x[i, k] - x[s, k])
@@ -143,6 +151,27 @@ def _turn(gamma, before, diagonal, component, shifts, r, p):
             p[i, k] = r[i, k] * inverse + shifts[component[i], k] + beta[k] * p[i, k]
 
 
+# -- labels ----------------------------------------------------------------------------------------
+
+
+@njit(nogil=True, cache=True, error_model="numpy")  # no contraction: the bits are those of scipy
+def spread(indptr, indices, weights, x, share, rest, out):
+    """Fill out = share * (graph @ x) + rest, all (documents, columns) but the graph."""
+    n_columns, n_edges = _u(x.shape[1]), _u(indices.shape[0])
+    acc = np.empty(n_columns)
+    for i in range(_u(out.shape[0])):
+        for k in range(n_columns):
+            acc[k] = 0.0
+        for j in range(_u(indptr[i]), _u(indptr[i + _u(1)])):
+            if j + _u(_AHEAD) < n_edges:
+                prefetch_row(x, indices[j + _u(_AHEAD)])
+            row, w = x[indices[j]], weights[j]
+            for k in range(n_columns):
+                acc[k] += w * row[k]
+        for k in range(n_columns):
+            out[i, k] = share * acc[k] + rest[i, k]
+
+
 # -- roughness -------------------------------------------------------------------------------------
 
 _SUMS = {**_OPTIONS, "fastmath": {"reassoc", "contract"}}
@@ -154,9 +183,11 @@ _SQUARES = [f"f8({_EDGES}, {t}[:, :])" for t in ("f4", "f8")]
 @njit(_SQUARES, **_OPTIONS)
 def roughness(indptr, indices, weights, theta):
     """Return the sum over edges of weight * |theta_i - theta_s|^2 (7)."""
-    total = 0.0
+    total, n_edges = 0.0, _u(indices.shape[0])
     for i in range(_u(theta.shape[0])):
         for j in range(indptr[i], indptr[i + _u(1)]):
+            if j + _u(_AHEAD) < n_edges and _u(indices[j + _u(_AHEAD)]) > i:
+                prefetch_row(theta, indices[j + _u(_AHEAD)])
             s = _u(indices[j])
             if s > i:
                 distance = 0.0
@@ -174,9 +205,12 @@ def kl_roughness(indptr, indices, weights, theta, logs):
     That is sum_k (p - q) (log p - log q): 0 for two zeros, infinite for a share and a zero. logs
     (documents, topics) is the logarithm of theta, which edge by edge would be most of the work.
     """
-    total = 0.0
+    total, n_edges = 0.0, _u(indices.shape[0])
     for i in range(_u(theta.shape[0])):
         for j in range(indptr[i], indptr[i + _u(1)]):
+            if j + _u(_AHEAD) < n_edges and _u(indices[j + _u(_AHEAD)]) > i:
+                prefetch_row(theta, indices[j + _u(_AHEAD)])
+                prefetch_row(logs, indices[j + _u(_AHEAD)])
             s = _u(indices[j])
             if s > i:
                 here = 0.0

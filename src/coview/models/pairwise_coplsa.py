@@ -43,6 +43,7 @@ from coview.em.penalties.similarity import SimilarityAgreement, n_all_pairs, sam
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.seeds import seeded_topics
+from coview.em.simplex import Room
 from coview.em.starts import Start
 from coview.models._shared import (
     check_pair_strength,
@@ -254,9 +255,13 @@ class PairwiseCoPLSA(PenalizedModel):
         return problem
 
     def _consensus(
-        self, mixtures: Sequence[np.ndarray], slots: Sequence[int], data: Prepared
+        self,
+        mixtures: Sequence[np.ndarray],
+        slots: Sequence[int],
+        data: Prepared,
+        room: Room = np.empty,
     ) -> np.ndarray:
-        mean = super()._consensus(mixtures, slots, data)
+        mean = super()._consensus(mixtures, slots, data, room)
         if self.reference_view is None or self.reference_view not in data.names:
             return mean
         reference = data.names.index(self.reference_view)

@@ -98,7 +98,10 @@ def _sorted_pairs(pairs: np.ndarray) -> np.ndarray:
     if (i < 0).any() or (i == j).any():
         raise ValueError("A pair must join two different documents, numbered from 0.")
     n_docs = j.max(initial=0) + 1
-    return np.stack(np.divmod(np.sort(i * n_docs + j), n_docs), axis=1)
+    keys = i * n_docs + j
+    if (pairs[:, 0] < pairs[:, 1]).all() and (keys[1:] >= keys[:-1]).all():
+        return pairs
+    return np.stack(np.divmod(np.sort(keys), n_docs), axis=1)
 
 
 def _unsigned(index: np.ndarray) -> np.ndarray:
@@ -139,7 +142,8 @@ class SimilarityAgreement(Penalty):
 
     def __post_init__(self) -> None:
         check_choice("step", self.step, ["paper", "safe"])
-        object.__setattr__(self, "pairs", _sorted_pairs(self.pairs))
+        # narrow: there are tens of pairs for each document
+        object.__setattr__(self, "pairs", _unsigned(_sorted_pairs(self.pairs)))
         object.__setattr__(self, "monotone", self.step == "safe")
 
     def value(self, thetas: tuple[np.ndarray, ...], present: np.ndarray) -> float:
@@ -261,6 +265,6 @@ class SimilarityAgreement(Penalty):
         """The pairs of each document (indptr, other documents, numbers of pairs) for `gather`."""
         docs, others = self.pairs.T.ravel(), self.pairs[:, ::-1].T.ravel()
         order = np.argsort(docs, kind="stable")
-        indptr = np.searchsorted(docs[order], np.arange(self.pairs.max() + 2))
+        indptr = np.append(0, np.cumsum(np.bincount(docs)))
         # signed indices would cost a wrap-around test at each access
         return _unsigned(indptr), _unsigned(others[order]), _unsigned(order % len(self.pairs))
