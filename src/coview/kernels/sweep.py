@@ -10,16 +10,33 @@ Layout: topics are the last axis everywhere, padded with zeros (`em.simplex.padd
 kept term by term (terms, topics), so that one non-zero reads one contiguous run.
 
 What makes it fast: indices are unsigned (a signed index costs a wrap-around test at each access),
-several non-zeros are in flight at a time and the rows of p(w|z) after them are asked for (they come
-from the outer caches), ratios are brought into the order of columns once, so that the second pass
-reads them in sequence, and only reassociation and contraction are allowed to the compiler, so NaN
-and infinity keep their meaning.
+topics are taken many at a time and sums are held in registers (`lanes`, `add_rows`), four non-zeros
+are in flight at a time and the rows of p(w|z) after them are asked for between their products (they
+come from the outer caches), ratios are brought into the order of columns once, so that the second
+pass reads them in sequence, and only reassociation and contraction are allowed to the compiler, so
+NaN and infinity keep their meaning.
 """
 
 import numpy as np
 from numba import njit
 
-from coview.kernels.prefetch import prefetch_row
+from coview.kernels.add_rows import add_rows
+from coview.kernels.lanes import (
+    at_least,
+    count_of,
+    divided,
+    first,
+    four_totals,
+    lane,
+    load,
+    load_four,
+    plus_times,
+    store,
+    store_four,
+    total_of,
+    total_of_quarters,
+)
+from coview.kernels.prefetch import prefetch
 
 _OPTIONS = {
     "nogil": True,
@@ -33,6 +50,7 @@ _u = np.uint64
 _RUN = 256
 _CHUNK = 256
 _AHEAD = 8  # non-zeros between a row of p(w|z) that is asked for and the one that is read
+_LARGE, _SMALL = 256, 32  # bytes of a row that are taken at a time
 
 
 @njit(**_OPTIONS)
@@ -42,54 +60,102 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio
     Row i of theta and counts (documents, topics) belongs to row rows[i] of the CSR matrix, so that
     some documents can be swept alone. p(w|d) below `floor` is taken as `floor`.
     """
-    n_topics = _u(theta.shape[1])
-    acc = np.empty(n_topics, theta.dtype)
-    zero = floor - floor
-    n_floored = 0
-    n_all = _u(indices.shape[0])
+    width = _u(theta.shape[1])
+    large, small = count_of(theta, _LARGE), count_of(theta, _SMALL)
+    body = width - width % large  # topics that are taken `large` at a time
+    acc = np.empty((1, width), theta.dtype)
+    top, zero = _u(0), floor - floor
+    n_floored, n_all = 0, _u(indices.shape[0])
+    distance = _u(_AHEAD if body > top else 2 * _AHEAD)
     for i in range(_u(rows.shape[0])):
-        mix = theta[i]
-        for k in range(n_topics):
-            acc[k] = zero
+        for k in range(width):
+            acc[top, k] = zero
         j = _u(indptr[rows[i]])
         end = _u(indptr[rows[i] + _u(1)])
         while j + _u(4) <= end:  # four non-zeros at a time
-            j1, j2, j3 = j + _u(1), j + _u(2), j + _u(3)
-            if j + _u(_AHEAD + 4) <= n_all:  # also those of the next document
-                for ahead in range(_u(_AHEAD), _u(_AHEAD + 4)):
-                    prefetch_row(by_term, indices[j + ahead])
-            a, b = by_term[indices[j]], by_term[indices[j1]]
-            c, d = by_term[indices[j2]], by_term[indices[j3]]
-            pa, pb, pc, pd = zero, zero, zero, zero  # p(w|d) of the four
-            for k in range(n_topics):
-                pa += mix[k] * a[k]
-                pb += mix[k] * b[k]
-                pc += mix[k] * c[k]
-                pd += mix[k] * d[k]
-            if min(min(pa, pb), min(pc, pd)) < floor:
-                n_floored += (pa < floor) + (pb < floor) + (pc < floor) + (pd < floor)
-            pa, pb, pc, pd = max(pa, floor), max(pb, floor), max(pc, floor), max(pd, floor)
-            # r(d,w) = n(d,w) / p(w|d)
-            ra, rb, rc, rd = data[j] / pa, data[j1] / pb, data[j2] / pc, data[j3] / pd
-            ratio[j], ratio[j1], ratio[j2], ratio[j3] = ra, rb, rc, rd
-            for k in range(n_topics):
-                acc[k] += (ra * a[k] + rb * b[k]) + (rc * c[k] + rd * d[k])
+            a, b, c, d = indices[j], indices[j + _u(1)], indices[j + _u(2)], indices[j + _u(3)]
+            then = min(j + distance, n_all - _u(4))  # maybe of the next document
+            e, f = indices[then], indices[then + _u(1)]
+            g, h = indices[then + _u(2)], indices[then + _u(3)]
+            # p(w|d) of the four
+            pa, pb, pc, pd = (
+                first(zero, _SMALL),
+                first(zero, _SMALL),
+                first(zero, _SMALL),
+                first(zero, _SMALL),
+            )
+            if body > top:
+                qa, qb, qc, qd = (
+                    first(zero, _LARGE),
+                    first(zero, _LARGE),
+                    first(zero, _LARGE),
+                    first(zero, _LARGE),
+                )
+                for k in range(top, body, large):
+                    prefetch(by_term, e, k, _LARGE)
+                    prefetch(by_term, f, k, _LARGE)
+                    mix = load(theta, i, k, _LARGE)
+                    qa = plus_times(qa, mix, load(by_term, a, k, _LARGE))
+                    qb = plus_times(qb, mix, load(by_term, b, k, _LARGE))
+                    qc = plus_times(qc, mix, load(by_term, c, k, _LARGE))
+                    qd = plus_times(qd, mix, load(by_term, d, k, _LARGE))
+                pa, pb = first(total_of_quarters(qa), _SMALL), first(total_of_quarters(qb), _SMALL)
+                pc, pd = first(total_of_quarters(qc), _SMALL), first(total_of_quarters(qd), _SMALL)
+            for k in range(body, width, small):
+                if k & small == top:  # a cache line is twice as long
+                    prefetch(by_term, e, k, _SMALL)
+                    prefetch(by_term, f, k, _SMALL)
+                part = load(theta, i, k, _SMALL)
+                pa = plus_times(pa, part, load(by_term, a, k, _SMALL))
+                pb = plus_times(pb, part, load(by_term, b, k, _SMALL))
+                pc = plus_times(pc, part, load(by_term, c, k, _SMALL))
+                pd = plus_times(pd, part, load(by_term, d, k, _SMALL))
+            p = four_totals(pa, pb, pc, pd)
+            if min(min(lane(p, 0), lane(p, 1)), min(lane(p, 2), lane(p, 3))) < floor:
+                n_floored += (lane(p, 0) < floor) + (lane(p, 1) < floor)
+                n_floored += (lane(p, 2) < floor) + (lane(p, 3) < floor)
+            r = divided(load_four(data, j), at_least(p, floor))  # r(d,w) = n(d,w) / p(w|d)
+            store_four(ratio, j, r)
+            ra, rb, rc, rd = lane(r, 0), lane(r, 1), lane(r, 2), lane(r, 3)
+            for k in range(top, body, large):
+                prefetch(by_term, g, k, _LARGE)
+                prefetch(by_term, h, k, _LARGE)
+                long = plus_times(load(acc, top, k, _LARGE), rb, load(by_term, b, k, _LARGE))
+                long = plus_times(long, ra, load(by_term, a, k, _LARGE))
+                long = plus_times(long, rd, load(by_term, d, k, _LARGE))
+                long = plus_times(long, rc, load(by_term, c, k, _LARGE))
+                store(acc, top, k, long)
+            for k in range(body, width, small):
+                if k & small == top:
+                    prefetch(by_term, g, k, _SMALL)
+                    prefetch(by_term, h, k, _SMALL)
+                short = plus_times(load(acc, top, k, _SMALL), rb, load(by_term, b, k, _SMALL))
+                short = plus_times(short, ra, load(by_term, a, k, _SMALL))
+                short = plus_times(short, rd, load(by_term, d, k, _SMALL))
+                short = plus_times(short, rc, load(by_term, c, k, _SMALL))
+                store(acc, top, k, short)
             j += _u(4)
         while j < end:
-            a = by_term[indices[j]]
-            pa = zero
-            for k in range(n_topics):
-                pa += mix[k] * a[k]
-            if pa < floor:
+            a = indices[j]
+            pa = first(zero, _SMALL)
+            if body > top:
+                qa = first(zero, _LARGE)
+                for k in range(top, body, large):
+                    qa = plus_times(qa, load(theta, i, k, _LARGE), load(by_term, a, k, _LARGE))
+                pa = first(total_of_quarters(qa), _SMALL)
+            for k in range(body, width, small):
+                pa = plus_times(pa, load(theta, i, k, _SMALL), load(by_term, a, k, _SMALL))
+            one = total_of(pa)
+            if one < floor:
                 n_floored += 1
-            pa = max(pa, floor)
-            ra = data[j] / pa
+            ra = data[j] / max(one, floor)
             ratio[j] = ra
-            for k in range(n_topics):
-                acc[k] += ra * a[k]
+            for k in range(top, width, small):
+                short = plus_times(load(acc, top, k, _SMALL), ra, load(by_term, a, k, _SMALL))
+                store(acc, top, k, short)
             j += _u(1)
-        for k in range(n_topics):
-            counts[i, k] += weight * (mix[k] * acc[k])
+        for k in range(width):
+            counts[i, k] += weight * (theta[i, k] * acc[top, k])
     return n_floored
 
 
@@ -101,55 +167,21 @@ def sweep_columns(first, last, terms, colptr, rows, ratio, theta, total):
     is empty.
     """
     n_topics = _u(theta.shape[1])
-    acc = np.empty(n_topics, theta.dtype)
-    wide = np.empty(n_topics, np.float64)
+    wide = np.empty((1, n_topics), np.float64)
     for col in range(_u(first), _u(last)):
         j = _u(colptr[col])
         stop = _u(colptr[col + _u(1)])
-        is_short = stop - j <= _u(_RUN)  # most are: they need no second sum
-        if not is_short:
-            for k in range(n_topics):
-                wide[k] = 0
+        if stop - j <= _u(_RUN):  # most are so short: they need no second sum
+            add_rows(theta, rows, ratio, j, stop, total, terms[col])
+            continue
+        for k in range(n_topics):
+            wide[_u(0), k] = 0
         while j < stop:
             end = min(j + _u(_RUN), stop)
-            for k in range(n_topics):
-                acc[k] = 0
-            while j + _u(8) <= end:
-                j1, j2, j3, j4 = j + _u(1), j + _u(2), j + _u(3), j + _u(4)
-                j5, j6, j7 = j + _u(5), j + _u(6), j + _u(7)
-                a, b, c, d = theta[rows[j]], theta[rows[j1]], theta[rows[j2]], theta[rows[j3]]
-                e, f, g, h = theta[rows[j4]], theta[rows[j5]], theta[rows[j6]], theta[rows[j7]]
-                ra, rb = ratio[j], ratio[j1]
-                rc, rd = ratio[j2], ratio[j3]
-                re, rf = ratio[j4], ratio[j5]
-                rg, rh = ratio[j6], ratio[j7]
-                for k in range(n_topics):
-                    acc[k] += ((ra * a[k] + rb * b[k]) + (rc * c[k] + rd * d[k])) + (
-                        (re * e[k] + rf * f[k]) + (rg * g[k] + rh * h[k])
-                    )
-                j += _u(8)
-            while j + _u(3) <= end:  # one after the other, in one loop
-                a, b, c = theta[rows[j]], theta[rows[j + _u(1)]], theta[rows[j + _u(2)]]
-                ra, rb, rc = ratio[j], ratio[j + _u(1)], ratio[j + _u(2)]
-                for k in range(n_topics):
-                    acc[k] = ((acc[k] + ra * a[k]) + rb * b[k]) + rc * c[k]
-                j += _u(3)
-            while j < end:
-                a = theta[rows[j]]
-                ra = ratio[j]
-                for k in range(n_topics):
-                    acc[k] += ra * a[k]
-                j += _u(1)
-            if not is_short:
-                for k in range(n_topics):
-                    wide[k] += acc[k]
-        into = total[terms[col]]
-        if is_short:
-            for k in range(n_topics):
-                into[k] += acc[k]
-        else:
-            for k in range(n_topics):
-                into[k] += wide[k]
+            add_rows(theta, rows, ratio, j, end, wide, _u(0))
+            j = end
+        for k in range(n_topics):
+            total[terms[col], k] += wide[_u(0), k]
 
 
 @njit(**_OPTIONS)

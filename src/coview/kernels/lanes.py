@@ -1,0 +1,319 @@
+"""Several topics at a time: numbers side by side in registers, as the kernels of `sweep` need them.
+
+A loop over topics that the compiler widens by itself keeps its sums in memory, tests before each
+start whether arrays overlap, and adds up in an order that depends on the processor. Here a kernel
+says what it wants: `load` takes lanes from a row, `plus_times` adds products to them, `store` puts
+them back. Sizes are in bytes: 256 are 64 topics in single precision and 32 in double precision.
+
+Rows are contiguous and as long as a multiple of the size that is asked for; nothing is checked.
+Row and column are unsigned. Without the compiler lanes are plain arrays.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model
+
+# A product and the sum that it is added to may be one operation, which rounds once.
+FLAGS = ("reassoc", "contract")
+I32, I64 = ir.IntType(32), ir.IntType(64)
+
+
+class Lanes(types.Type):
+    """The type of so many numbers side by side, all of them float32 or all float64."""
+
+    def __init__(self, dtype: Any, count: int) -> None:
+        self.dtype, self.count = dtype, count
+        super().__init__(f"lanes({dtype}, {count})")
+
+    @classmethod
+    def of_size(cls, dtype: Any, size: int) -> "Lanes":
+        """Return the type of as many as take `size` bytes."""
+        return cls(dtype, 8 * size // dtype.bitwidth)
+
+    @property
+    def vector(self) -> ir.VectorType:
+        """What the compiler calls it."""
+        item = ir.FloatType() if self.dtype == types.float32 else ir.DoubleType()
+        return ir.VectorType(item, self.count)
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, lanes: Lanes) -> None:
+        super().__init__(manager, lanes, lanes.vector)
+
+
+# -- pieces of code --------------------------------------------------------------------------------
+
+
+def wide(builder: Any, number: Any) -> Any:
+    """Return an unsigned number with 64 bits."""
+    return number if number.type.width == 64 else builder.zext(number, I64)
+
+
+def address(context: Any, builder: Any, kind: Any, array: Any, row: Any, column: Any) -> Any:
+    """Return where array[row, column] stands, as a number."""
+    made = context.make_array(kind)(context, builder, array)
+    stride = cgutils.unpack_tuple(builder, made.strides)[0]
+    begin = builder.ptrtoint(made.data, I64)
+    begin = builder.add(begin, builder.mul(wide(builder, row), stride))
+    size = ir.Constant(I64, kind.dtype.bitwidth // 8)
+    return builder.add(begin, builder.mul(wide(builder, column), size))
+
+
+def read(builder: Any, place: Any, lanes: Lanes) -> Any:
+    """Return the lanes at an address."""
+    pointer = builder.inttoptr(place, lanes.vector.as_pointer())
+    return builder.load(pointer, align=lanes.dtype.bitwidth // 8)
+
+
+def write(builder: Any, value: Any, place: Any, lanes: Lanes) -> None:
+    """Put lanes to an address."""
+    pointer = builder.inttoptr(place, lanes.vector.as_pointer())
+    builder.store(value, pointer, align=lanes.dtype.bitwidth // 8)
+
+
+def repeated(builder: Any, number: Any, lanes: Lanes) -> Any:
+    """Return lanes that all have this number."""
+    nothing = ir.Constant(lanes.vector, ir.Undefined)
+    one = builder.insert_element(nothing, number, ir.Constant(I32, 0))
+    return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(I32, lanes.count), None))
+
+
+def added(builder: Any, a: Any, b: Any) -> Any:
+    """Return a + b."""
+    return builder.fadd(a, b, flags=FLAGS)
+
+
+def added_product(builder: Any, total: Any, a: Any, b: Any) -> Any:
+    """Return total + a * b."""
+    return added(builder, total, builder.fmul(a, b, flags=FLAGS))
+
+
+def _chosen(builder: Any, a: Any, b: Any, places: Sequence[int]) -> Any:
+    """Return lanes of a and, numbered on, of b."""
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(I32, len(places)), list(places)))
+
+
+def _halved(builder: Any, value: Any, count: int) -> Any:
+    """Add the halves of the lanes until `count` are left."""
+    while value.type.count > count:
+        half = value.type.count // 2
+        parts = [_chosen(builder, value, value, range(i, i + half)) for i in (0, half)]
+        value = added(builder, *parts)
+    return value
+
+
+def _only(builder: Any, value: Any) -> Any:
+    return builder.extract_element(_halved(builder, value, 1), ir.Constant(I32, 0))
+
+
+# -- what kernels call -----------------------------------------------------------------------------
+
+
+@intrinsic(prefer_literal=True)
+def load(typingctx: Any, array: Any, row: Any, column: Any, size: Any) -> Any:
+    """Return `size` bytes of array[row] from a column on."""
+    lanes = Lanes.of_size(array.dtype, size.literal_value)
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return read(builder, address(context, builder, signature.args[0], *args[:3]), lanes)
+
+    return lanes(array, row, column, size), code
+
+
+@intrinsic(prefer_literal=True)
+def count_of(typingctx: Any, array: Any, size: Any) -> Any:
+    """Return how many numbers of an array take `size` bytes; the compiler knows it."""
+    count = Lanes.of_size(array.dtype, size.literal_value).count
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return ir.Constant(I64, count)
+
+    return types.uint64(array, size), code
+
+
+@intrinsic
+def store(typingctx: Any, array: Any, row: Any, column: Any, value: Any) -> Any:
+    """Put lanes into array[row] from a column on."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = address(context, builder, signature.args[0], *args[:3])
+        write(builder, args[3], place, value)
+        return context.get_dummy_value()
+
+    return types.void(array, row, column, value), code
+
+
+@intrinsic
+def load_four(typingctx: Any, array: Any, place: Any) -> Any:
+    """Return array[place : place + 4] of a flat array as four lanes."""
+    four = Lanes(array.dtype, 4)
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        made = context.make_array(signature.args[0])(context, builder, args[0])
+        at = builder.ptrtoint(builder.gep(made.data, [args[1]]), I64)
+        return read(builder, at, four)
+
+    return four(array, place), code
+
+
+@intrinsic
+def store_four(typingctx: Any, array: Any, place: Any, value: Any) -> Any:
+    """Put four lanes into array[place : place + 4] of a flat array."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        made = context.make_array(signature.args[0])(context, builder, args[0])
+        write(builder, args[2], builder.ptrtoint(builder.gep(made.data, [args[1]]), I64), value)
+        return context.get_dummy_value()
+
+    return types.void(array, place, value), code
+
+
+@intrinsic(prefer_literal=True)
+def first(typingctx: Any, number: Any, size: Any) -> Any:
+    """Return lanes of zeros but for the first, which is this number."""
+    lanes = Lanes.of_size(number, size.literal_value)
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        zeros = ir.Constant(lanes.vector, None)
+        return builder.insert_element(zeros, args[0], ir.Constant(I32, 0))
+
+    return lanes(number, size), code
+
+
+@intrinsic
+def plus_times(typingctx: Any, total: Any, factor: Any, value: Any) -> Any:
+    """Return total + factor * value; the factor may be one number for all lanes."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        one = not isinstance(factor, Lanes)
+        by = repeated(builder, args[1], value) if one else args[1]
+        return added_product(builder, args[0], by, args[2])
+
+    return total(total, factor, value), code
+
+
+@intrinsic
+def total_of(typingctx: Any, value: Any) -> Any:
+    """Return the sum of the lanes: halves are added until one is left."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _only(builder, args[0])
+
+    return value.dtype(value), code
+
+
+@intrinsic
+def total_of_quarters(typingctx: Any, value: Any) -> Any:
+    """Return the sum of the lanes: quarters one after the other, then halves of what they gave."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        size = value.count // 4
+        starts = range(0, value.count, size)
+        total, *rest = (_chosen(builder, args[0], args[0], range(i, i + size)) for i in starts)
+        for quarter in rest:
+            total = added(builder, quarter, total)
+        return _only(builder, total)
+
+    return value.dtype(value), code
+
+
+@intrinsic
+def four_totals(typingctx: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Return what `total_of` has of each, as four lanes."""
+    four = Lanes(a.dtype, 4)
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        a, b, c, d = (_halved(builder, value, 4) for value in args)
+        halves = []
+        for x, y in ((a, b), (c, d)):  # x0 + x2, x1 + x3, y0 + y2, y1 + y3
+            parts = (_chosen(builder, x, y, p) for p in ((0, 1, 4, 5), (2, 3, 6, 7)))
+            halves.append(added(builder, *parts))
+        parts = (_chosen(builder, *halves, p) for p in ((0, 2, 4, 6), (1, 3, 5, 7)))
+        return added(builder, *parts)
+
+    return four(a, b, c, d), code
+
+
+@intrinsic
+def at_least(typingctx: Any, value: Any, floor: Any) -> Any:
+    """Return the lanes, and the floor for those below it; NaN stays."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        floors = repeated(builder, args[1], value)
+        return builder.select(builder.fcmp_ordered(">", floors, args[0]), floors, args[0])
+
+    return value(value, floor), code
+
+
+@intrinsic
+def divided(typingctx: Any, a: Any, b: Any) -> Any:
+    """Return a / b."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fdiv(*args)
+
+    return a(a, b), code
+
+
+@intrinsic(prefer_literal=True)
+def lane(typingctx: Any, value: Any, place: Any) -> Any:
+    """Return one of the lanes."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.extract_element(args[0], ir.Constant(I32, place.literal_value))
+
+    return value.dtype(value, place), code
+
+
+if config.DISABLE_JIT:
+
+    def load(array: Any, row: Any, column: Any, size: int) -> Any:
+        """Return a copy of the numbers."""
+        return array[row, column : column + size // array.itemsize].copy()
+
+    def count_of(array: Any, size: int) -> Any:
+        """Return how many numbers it takes."""
+        return np.uint64(size // array.itemsize)
+
+    def store(array: Any, row: Any, column: Any, value: Any) -> None:
+        """Put the numbers there."""
+        array[row, column : column + len(value)] = value
+
+    def load_four(array: Any, place: Any) -> Any:
+        """Return a copy of four numbers."""
+        return array[place : place + 4].copy()
+
+    def store_four(array: Any, place: Any, value: Any) -> None:
+        """Put four numbers there."""
+        array[place : place + 4] = value
+
+    def first(number: Any, size: int) -> Any:
+        """Return zeros but for the first."""
+        return np.append(number, np.zeros(size // number.itemsize - 1, number.dtype))
+
+    def plus_times(total: Any, factor: Any, value: Any) -> Any:
+        """Return total + factor * value."""
+        return total + factor * value
+
+    def total_of(value: Any) -> Any:
+        """Return the sum."""
+        return value.sum()
+
+    total_of_quarters = total_of
+
+    def four_totals(*values: Any) -> Any:
+        """Return the sums."""
+        return np.array([value.sum() for value in values])
+
+    at_least, divided = np.maximum, np.divide
+
+    def lane(value: Any, place: int) -> Any:
+        """Return one of the numbers."""
+        return value[place]
