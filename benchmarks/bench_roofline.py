@@ -29,13 +29,13 @@ from coview.em.problem import Problem
 from coview.em.simplex import pad_topics, padded
 from coview.em.step import _term_ranges, em_step
 from coview.kernels.prefetch import prefetch_row
-from coview.kernels.sweep import log_likelihood, reorder, sweep_columns, sweep_rows
+from coview.kernels.sweep import reorder, sweep_columns, sweep_rows
 
 TOPICS = (8, 16, 20, 32, 56, 100, 128, 256)
 PAGE = Path(__file__).parents[1] / "docs" / "roofline.md"
 ABOUT = Path(__file__).with_name("pages") / "roofline.md"
 FILE = MEASURED / "roofline.csv"
-PARTS = ("rows probe", "row pass", "reorder", "likelihood", "columns probe", "column pass", "step")
+PARTS = ("rows probe", "row pass", "reorder", "columns probe", "column pass", "step")
 _OPTIONS = {"error_model": "numpy", "fastmath": {"reassoc", "contract"}}
 _u = np.uint64
 
@@ -126,15 +126,11 @@ class Bench:
                 sweep_columns(first, last, *arrays, self.theta[block.docs], self.grad)
 
     def reorder(self):
-        """Bring ratios into the order of columns."""
+        """Bring ratios into the order of columns, and sum n log p."""
         for block in self.blocks:
-            place = block.rows[0].place
-            reorder(self.ratio[place], block.columns[0].place, self.in_columns[place])
-
-    def likelihood(self):
-        """Sum n log p."""
-        for block in self.blocks:
-            log_likelihood(block.rows[0].data, self.ratio[block.rows[0].place])
+            part, columns = block.rows[0], block.columns[0]
+            ratio, out = self.ratio[part.place], self.in_columns[part.place]
+            reorder(part.data, ratio, columns.place, out)
 
     def rows_probe(self, loop):
         """Gather the rows of p(w|z) that the row pass reads."""
@@ -159,7 +155,6 @@ class Bench:
             "rows probe": probes["rows"],
             "row pass": cpu(self.row_pass),
             "reorder": cpu(self.reorder),
-            "likelihood": cpu(self.likelihood),
             "columns probe": probes["columns"],
             "column pass": cpu(self.column_pass),
             "step": cpu(self.step),

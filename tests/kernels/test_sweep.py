@@ -56,7 +56,7 @@ def test_the_column_pass_is_the_gradient(rng, dtype, n_docs):
     ratio, _, _ = rows_pass(block, rows, theta, by_term)
     c = block.columns[0]
     by_column = np.empty_like(ratio)
-    reorder(ratio, c.place, by_column)
+    reorder(block.rows[0].data, ratio, c.place, by_column)
     full = np.zeros((48, theta.shape[1]))
     for first, last in [(0, 20), (20, len(c.terms))]:
         sweep_columns(first, last, c.terms, c.colptr, c.rows, by_column, theta, full)

@@ -230,9 +230,11 @@ def sweep_block(
         part = block.rows[v]
         ratio = np.empty_like(part.data)
         n_floored += sweep_view(problem, part, v, every, thetas[slot], ratio, counts[slot])
-        log_likelihoods[v] = problem.weights[v] * log_likelihood(part.data, ratio)
         if ratios is not None and block.columns is not None:
-            reorder(ratio, block.columns[v].place, ratios[v][part.place])
+            found = reorder(part.data, ratio, block.columns[v].place, ratios[v][part.place])
+        else:
+            found = log_likelihood(part.data, ratio)
+        log_likelihoods[v] = problem.weights[v] * found
     old = tuple(t[block.docs] for t in problem.mixtures)
     pinned = None if problem.pinned is None else problem.pinned[block.docs]
     short = tuple(c[:, : problem.n_topics] for c in counts)

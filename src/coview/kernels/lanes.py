@@ -150,22 +150,21 @@ def store(typingctx: Any, array: Any, row: Any, column: Any, value: Any) -> Any:
     return types.void(array, row, column, value), code
 
 
-@intrinsic
-def load_four(typingctx: Any, array: Any, place: Any) -> Any:
-    """Return array[place : place + 4] of a flat array as four lanes."""
-    four = Lanes(array.dtype, 4)
+@intrinsic(prefer_literal=True)
+def load_flat(typingctx: Any, array: Any, place: Any, count: Any) -> Any:
+    """Return array[place : place + count] of a flat array."""
+    lanes = Lanes(array.dtype, count.literal_value)
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         made = context.make_array(signature.args[0])(context, builder, args[0])
-        at = builder.ptrtoint(builder.gep(made.data, [args[1]]), I64)
-        return read(builder, at, four)
+        return read(builder, builder.ptrtoint(builder.gep(made.data, [args[1]]), I64), lanes)
 
-    return four(array, place), code
+    return lanes(array, place, count), code
 
 
 @intrinsic
-def store_four(typingctx: Any, array: Any, place: Any, value: Any) -> Any:
-    """Put four lanes into array[place : place + 4] of a flat array."""
+def store_flat(typingctx: Any, array: Any, place: Any, value: Any) -> Any:
+    """Put lanes into a flat array from a place on."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         made = context.make_array(signature.args[0])(context, builder, args[0])
@@ -286,13 +285,13 @@ if config.DISABLE_JIT:
         """Put the numbers there."""
         array[row, column : column + len(value)] = value
 
-    def load_four(array: Any, place: Any) -> Any:
-        """Return a copy of four numbers."""
-        return array[place : place + 4].copy()
+    def load_flat(array: Any, place: Any, count: int) -> Any:
+        """Return a copy of the numbers."""
+        return array[place : place + count].copy()
 
-    def store_four(array: Any, place: Any, value: Any) -> None:
-        """Put four numbers there."""
-        array[place : place + 4] = value
+    def store_flat(array: Any, place: Any, value: Any) -> None:
+        """Put the numbers there."""
+        array[place : place + len(value)] = value
 
     def first(number: Any, size: int) -> Any:
         """Return zeros but for the first."""

@@ -29,13 +29,14 @@ from coview.kernels.lanes import (
     four_totals,
     lane,
     load,
-    load_four,
+    load_flat,
     plus_times,
     store,
-    store_four,
+    store_flat,
     total_of,
     total_of_quarters,
 )
+from coview.kernels.logarithms import plus_logs
 from coview.kernels.prefetch import prefetch
 
 _OPTIONS = {
@@ -46,9 +47,9 @@ _OPTIONS = {
 }
 _u = np.uint64
 
-# A column's sum goes over to double precision after this many terms of single precision.
+# Sums over documents or words have runs of so many terms: a column's in single precision, say.
 _RUN = 256
-_CHUNK = 256
+_NOWHERE = np.empty(0, np.uint32)
 _AHEAD = 8  # non-zeros between a row of p(w|z) that is asked for and the one that is read
 _LARGE, _SMALL = 256, 32  # bytes of a row that are taken at a time
 
@@ -114,8 +115,8 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio
             if min(min(lane(p, 0), lane(p, 1)), min(lane(p, 2), lane(p, 3))) < floor:
                 n_floored += (lane(p, 0) < floor) + (lane(p, 1) < floor)
                 n_floored += (lane(p, 2) < floor) + (lane(p, 3) < floor)
-            r = divided(load_four(data, j), at_least(p, floor))  # r(d,w) = n(d,w) / p(w|d)
-            store_four(ratio, j, r)
+            r = divided(load_flat(data, j, 4), at_least(p, floor))  # r(d,w) = n(d,w) / p(w|d)
+            store_flat(ratio, j, r)
             ra, rb, rc, rd = lane(r, 0), lane(r, 1), lane(r, 2), lane(r, 3)
             for k in range(top, body, large):
                 prefetch(by_term, g, k, _LARGE)
@@ -184,44 +185,43 @@ def sweep_columns(first, last, terms, colptr, rows, ratio, theta, total):
             total[terms[col], k] += wide[_u(0), k]
 
 
-@njit(**_OPTIONS)
-def reorder(values, place, out):
-    """Put values (nnz,) to their places, those in the order of columns."""
-    for j in range(_u(values.shape[0])):
-        out[place[j]] = values[j]
-
-
 def log_likelihood(data, ratio):
-    """Return sum_i data[i] * log p[i] in double precision, with p = data / ratio (nnz,).
-
-    A library call for each logarithm would cost a third of a sweep with 20 topics, and keeps
-    the loop scalar. Here p = 2**e m with m in [sqrt(1/2), sqrt(2)), and log m = 2 artanh(f) with
-    f = (m-1)/(m+1) as a series in f; |f| < 0.172 makes the first term left out smaller than 1e-16.
-    """
-    mantissa = np.empty(_CHUNK, np.float64)  # not in the kernel, where a view is slow to compile
-    exponent = np.empty(_CHUNK, np.int32)
-    return _log_likelihood(data, ratio, mantissa, mantissa.view(np.int64), exponent)
+    """Return sum_i data[i] * log p[i] in double precision, with p = data / ratio (nnz,)."""
+    return reorder(data, ratio, _NOWHERE, ratio[:0])
 
 
 @njit(**_OPTIONS)
-def _log_likelihood(data, ratio, mantissa, bits, exponent):
-    """Compute `log_likelihood` in pieces; bits are those of mantissa, (_CHUNK,) like exponent."""
-    total = 0.0
-    size = data.shape[0]
-    for start in range(0, size, _CHUNK):
-        n = _u(min(_CHUNK, size - start))
-        here = data[start : start + n]
-        for i in range(n):
-            mantissa[i] = np.float64(here[i]) / np.float64(ratio[start + i])
-        for i in range(n):
-            e = (bits[i] - np.int64(0x3FE6A09E667F3BCD)) >> np.int64(52)  # the bits of sqrt(1/2)
-            exponent[i] = e
-            bits[i] -= e << np.int64(52)
-        for i in range(n):
-            f = (mantissa[i] - 1.0) / (mantissa[i] + 1.0)
-            q = f * f
-            s = 2 / 15 + q * (2 / 17 + q * (2 / 19))
-            s = 2 / 9 + q * (2 / 11 + q * (2 / 13 + q * s))
-            s = 2 / 3 + q * (2 / 5 + q * (2 / 7 + q * s))
-            total += here[i] * (exponent[i] * 0.6931471805599453 + f * (2.0 + q * s))
+def reorder(data, ratio, place, out):
+    """Put ratios (nnz,) to their places in out, in the order of columns; return `log_likelihood`.
+
+    Stores that wait for the memory cost little while logarithms are computed. No places: nothing is
+    stored.
+    """
+    total, stores = np.float64(0), place.shape[0] > 0
+    j, size = _u(0), _u(data.shape[0])
+    while j < size:
+        end = min(j + _u(_RUN), size)
+        if j + _u(32) <= end:
+            many = first(total, _LARGE)
+            while j + _u(32) <= end:
+                many = plus_logs(many, load_flat(data, j, 32), load_flat(ratio, j, 32))
+                if stores:
+                    for i in range(j, j + _u(32)):
+                        out[place[i]] = ratio[i]
+                j += _u(32)
+            total = total_of_quarters(many)
+        begin = j
+        if j + _u(4) <= end:
+            few = first(total, _SMALL)
+            while j + _u(4) <= end:
+                few = plus_logs(few, load_flat(data, j, 4), load_flat(ratio, j, 4))
+                j += _u(4)
+            total = total_of(few)
+        while j < end:
+            one = plus_logs(first(total, 8), load_flat(data, j, 1), load_flat(ratio, j, 1))
+            total = total_of(one)
+            j += _u(1)
+        if stores:
+            for i in range(begin, end):
+                out[place[i]] = ratio[i]
     return total
