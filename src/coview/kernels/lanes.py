@@ -261,6 +261,22 @@ def divided(typingctx: Any, a: Any, b: Any) -> Any:
     return a(a, b), code
 
 
+@intrinsic
+def shares_of(typingctx: Any, value: Any, mass: Any, tiny: Any) -> Any:
+    """Return value / mass, computed in double precision, and 0 for shares below `tiny`."""
+    doubles = Lanes(types.float64, value.count)
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        is_single = value.dtype != types.float64
+        counts = builder.fpext(args[0], doubles.vector) if is_single else args[0]
+        shares = builder.fdiv(counts, repeated(builder, args[1], doubles))
+        enough = builder.fcmp_ordered(">=", shares, repeated(builder, args[2], doubles))
+        shares = builder.select(enough, shares, ir.Constant(doubles.vector, None))
+        return builder.fptrunc(shares, value.vector) if is_single else shares
+
+    return value(value, mass, tiny), code
+
+
 @intrinsic(prefer_literal=True)
 def lane(typingctx: Any, value: Any, place: Any) -> Any:
     """Return one of the lanes."""
@@ -312,6 +328,11 @@ if config.DISABLE_JIT:
         return np.array([value.sum() for value in values])
 
     at_least, divided = np.maximum, np.divide
+
+    def shares_of(value: Any, mass: Any, tiny: Any) -> Any:
+        """Return the shares."""
+        shares = np.float64(value) / mass
+        return np.where(shares >= tiny, shares, 0.0)
 
     def lane(value: Any, place: int) -> Any:
         """Return one of the numbers."""
