@@ -121,7 +121,7 @@ class Bench:
         for low, high in _term_ranges(len(self.grad)):
             for block in self.blocks:
                 c = block.columns[0]
-                first, last = np.searchsorted(c.terms, (low, high))
+                first, last = c.between(low, high)
                 arrays = c.terms, c.colptr, c.rows, self.in_columns[block.rows[0].place]
                 sweep_columns(first, last, *arrays, self.theta[block.docs], self.grad)
 

@@ -323,7 +323,7 @@ def _add_gradient(
     for block in problem.blocks:
         assert block.columns is not None, "these blocks were cut for folding in"
         c = block.columns[v]
-        first, last = np.searchsorted(c.terms, (low, high))
+        first, last = c.between(low, high)
         ratio = ratios[v][block.rows[v].place]
         sweep_columns(first, last, c.terms, c.colptr, c.rows, ratio, theta[block.docs], into)
         if grads.shard is not None and block.ends_shard:
