@@ -100,7 +100,8 @@ class Bench:
         self.by_term = emission.by_term
         self.blocks = tuple(make_blocks([matrix]))
         self.problem = Problem(
-            self.blocks, (emission,), (self.theta,), (0,), (1.0,), np.ones((n_docs, 1), bool)
+            *(self.blocks, (emission,), (self.theta,), (0,), (1.0,), np.ones((n_docs, 1), bool)),
+            spare=[],  # as in the loop of a fit
         )
         self.ratio = np.ones(matrix.nnz, np.float32)
         self.in_columns = np.ones(matrix.nnz, np.float32)

@@ -359,7 +359,7 @@ class Columns:
 
     def between(self, low: int, high: int) -> tuple[int, int]:
         """Return the first of the columns of terms low to high, and the one after the last."""
-        ends = np.array([low, high], self.terms.dtype)  # as other integers they cost a copy of terms
+        ends = np.array([low, high], self.terms.dtype)  # other integers would cost a copy of terms
         first, last = np.searchsorted(self.terms, ends)
         return int(first), int(last)
 
