@@ -187,15 +187,36 @@ def first(typingctx: Any, number: Any, size: Any) -> Any:
 
 
 @intrinsic
-def plus_times(typingctx: Any, total: Any, factor: Any, value: Any) -> Any:
-    """Return total + factor * value; the factor may be one number for all lanes."""
+def add_products(typingctx: Any, sums: Any, factor: Any, array: Any, rows: Any, column: Any) -> Any:
+    """Return sums[i] + factor * array[rows[i]] for each i; sums are lanes, from a column on."""
+    lanes = factor
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        one = not isinstance(factor, Lanes)
-        by = repeated(builder, args[1], value) if one else args[1]
-        return added_product(builder, args[0], by, args[2])
+        found = []
+        for i in range(len(rows)):
+            total, row = (builder.extract_value(args[part], i) for part in (0, 3))
+            place = address(context, builder, signature.args[2], args[2], row, args[4])
+            found.append(added_product(builder, total, args[1], read(builder, place, lanes)))
+        return context.make_tuple(builder, signature.return_type, found)
 
-    return total(total, factor, value), code
+    return sums(sums, factor, array, rows, column), code
+
+
+@intrinsic
+def plus_rows(typingctx: Any, total: Any, factors: Any, array: Any, rows: Any, column: Any) -> Any:
+    """Return total + sum_i factors[i] * array[rows[i]], one or four rows, from a column on."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = args[0]
+        for i in (0,) if len(rows) == 1 else (1, 0, 3, 2):  # always in one order
+            row = builder.extract_value(args[3], i)
+            place = address(context, builder, signature.args[2], args[2], row, args[4])
+            factor = builder.extract_element(args[1], ir.Constant(I32, i))
+            by = repeated(builder, factor, total)
+            value = added_product(builder, value, by, read(builder, place, total))
+        return value
+
+    return total(total, factors, array, rows, column), code
 
 
 @intrinsic
@@ -213,23 +234,46 @@ def total_of_quarters(typingctx: Any, value: Any) -> Any:
     """Return the sum of the lanes: quarters one after the other, then halves of what they gave."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        size = value.count // 4
-        starts = range(0, value.count, size)
-        total, *rest = (_chosen(builder, args[0], args[0], range(i, i + size)) for i in starts)
-        for quarter in rest:
-            total = added(builder, quarter, total)
-        return _only(builder, total)
+        return _sum_of_quarters(builder, args[0])
 
     return value.dtype(value), code
 
 
-@intrinsic
-def four_totals(typingctx: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
-    """Return what `total_of` has of each, as four lanes."""
-    four = Lanes(a.dtype, 4)
+def _sum_of_quarters(builder: Any, value: Any) -> Any:
+    size = value.type.count // 4
+    starts = range(0, value.type.count, size)
+    total, *rest = (_chosen(builder, value, value, range(i, i + size)) for i in starts)
+    for quarter in rest:
+        total = added(builder, quarter, total)
+    return _only(builder, total)
+
+
+@intrinsic(prefer_literal=True)
+def firsts(typingctx: Any, values: Any, size: Any) -> Any:
+    """Return for each of several lanes what `first` has of its `total_of_quarters`."""
+    lanes = Lanes.of_size(values[0].dtype, size.literal_value)
+    result = types.UniTuple(lanes, len(values))
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        a, b, c, d = (_halved(builder, value, 4) for value in args)
+        zeros, found = ir.Constant(lanes.vector, None), []
+        for i in range(len(values)):
+            total = _sum_of_quarters(builder, builder.extract_value(args[0], i))
+            found.append(builder.insert_element(zeros, total, ir.Constant(I32, 0)))
+        return context.make_tuple(builder, result, found)
+
+    return result(values, size), code
+
+
+@intrinsic
+def totals(typingctx: Any, values: Any) -> Any:
+    """Return what `total_of` has of each of one or four lanes, side by side."""
+    result = Lanes(values[0].dtype, len(values))
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        each = [builder.extract_value(args[0], i) for i in range(len(values))]
+        if len(each) == 1:
+            return _halved(builder, each[0], 1)
+        a, b, c, d = (_halved(builder, value, 4) for value in each)
         halves = []
         for x, y in ((a, b), (c, d)):  # x0 + x2, x1 + x3, y0 + y2, y1 + y3
             parts = (_chosen(builder, x, y, p) for p in ((0, 1, 4, 5), (2, 3, 6, 7)))
@@ -237,7 +281,19 @@ def four_totals(typingctx: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
         parts = (_chosen(builder, *halves, p) for p in ((0, 2, 4, 6), (1, 3, 5, 7)))
         return added(builder, *parts)
 
-    return four(a, b, c, d), code
+    return result(values), code
+
+
+@intrinsic
+def n_below(typingctx: Any, value: Any, floor: Any) -> Any:
+    """Return how many of the lanes are below the floor."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        below = builder.fcmp_ordered("<", args[0], repeated(builder, args[1], value))
+        bits = builder.bitcast(below, ir.IntType(value.count))
+        return builder.ctpop(builder.zext(bits, I64))
+
+    return types.int64(value, floor), code
 
 
 @intrinsic
@@ -277,16 +333,6 @@ def shares_of(typingctx: Any, value: Any, mass: Any, tiny: Any) -> Any:
     return value(value, mass, tiny), code
 
 
-@intrinsic(prefer_literal=True)
-def lane(typingctx: Any, value: Any, place: Any) -> Any:
-    """Return one of the lanes."""
-
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.extract_element(args[0], ir.Constant(I32, place.literal_value))
-
-    return value.dtype(value, place), code
-
-
 if config.DISABLE_JIT:
 
     def load(array: Any, row: Any, column: Any, size: int) -> Any:
@@ -313,9 +359,15 @@ if config.DISABLE_JIT:
         """Return zeros but for the first."""
         return np.append(number, np.zeros(size // number.itemsize - 1, number.dtype))
 
-    def plus_times(total: Any, factor: Any, value: Any) -> Any:
-        """Return total + factor * value."""
-        return total + factor * value
+    def add_products(sums: Any, factor: Any, array: Any, rows: Any, column: Any) -> Any:
+        """Return the sums."""
+        here = slice(column, column + len(factor))
+        return tuple(s + factor * array[r, here] for s, r in zip(sums, rows, strict=True))
+
+    def plus_rows(total: Any, factors: Any, array: Any, rows: Any, column: Any) -> Any:
+        """Return the sum."""
+        here = slice(column, column + len(total))
+        return total + sum(f * array[r, here] for f, r in zip(factors, rows, strict=True))
 
     def total_of(value: Any) -> Any:
         """Return the sum."""
@@ -323,9 +375,17 @@ if config.DISABLE_JIT:
 
     total_of_quarters = total_of
 
-    def four_totals(*values: Any) -> Any:
+    def firsts(values: Any, size: int) -> Any:
+        """Return the sums, each before zeros."""
+        return tuple(first(value.sum(), size) for value in values)
+
+    def totals(values: Any) -> Any:
         """Return the sums."""
         return np.array([value.sum() for value in values])
+
+    def n_below(value: Any, floor: Any) -> Any:
+        """Return how many."""
+        return int((value < floor).sum())
 
     at_least, divided = np.maximum, np.divide
 
@@ -333,7 +393,3 @@ if config.DISABLE_JIT:
         """Return the shares."""
         shares = np.float64(value) / mass
         return np.where(shares >= tiny, shares, 0.0)
-
-    def lane(value: Any, place: int) -> Any:
-        """Return one of the numbers."""
-        return value[place]

@@ -34,19 +34,21 @@ def prefetch_row(typingctx: Any, array: Any, row: Any) -> Any:
 
 
 @intrinsic(prefer_literal=True)
-def prefetch(typingctx: Any, array: Any, row: Any, column: Any, size: Any) -> Any:
-    """Fetch the cache lines of `size` bytes of array[row] from a column on.
+def prefetch(typingctx: Any, array: Any, rows: Any, column: Any, size: Any) -> Any:
+    """Fetch the cache lines of `size` bytes from a column on, of each of a tuple of rows.
 
     One after the other, between loads, they keep the memory busy; all at once they queue up.
     """
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        begin = address(context, builder, signature.args[0], *args[:3])
-        for offset in range(0, size.literal_value, LINE):
-            _fetch(builder, builder.add(begin, ir.Constant(I64, offset)))
+        for i in range(len(rows)):
+            row = builder.extract_value(args[1], i)
+            begin = address(context, builder, signature.args[0], args[0], row, args[2])
+            for offset in range(0, size.literal_value, LINE):
+                _fetch(builder, builder.add(begin, ir.Constant(I64, offset)))
         return context.get_dummy_value()
 
-    return types.void(array, row, column, size), code
+    return types.void(array, rows, column, size), code
 
 
 def _fetch(builder: Any, place: Any) -> None:
@@ -63,5 +65,5 @@ if config.DISABLE_JIT:  # there is nothing to tell the processor then
     def prefetch_row(array: Any, row: Any) -> None:
         """Do nothing."""
 
-    def prefetch(array: Any, row: Any, column: Any, size: int) -> None:
+    def prefetch(array: Any, rows: Any, column: Any, size: int) -> None:
         """Do nothing."""

@@ -22,19 +22,21 @@ from numba import njit
 
 from coview.kernels.add_rows import add_rows
 from coview.kernels.lanes import (
+    add_products,
     at_least,
     count_of,
     divided,
     first,
-    four_totals,
-    lane,
+    firsts,
     load,
     load_flat,
-    plus_times,
+    n_below,
+    plus_rows,
     store,
     store_flat,
     total_of,
     total_of_quarters,
+    totals,
 )
 from coview.kernels.logarithms import plus_logs
 from coview.kernels.prefetch import prefetch
@@ -66,94 +68,56 @@ def sweep_rows(rows, indptr, indices, data, theta, by_term, weight, floor, ratio
     body = width - width % large  # topics that are taken `large` at a time
     acc = np.empty((1, width), theta.dtype)
     top, zero = _u(0), floor - floor
+    long, short = first(zero, _LARGE), first(zero, _SMALL)
     n_floored, n_all = 0, _u(indices.shape[0])
     distance = _u(_AHEAD if body > top else 2 * _AHEAD)
     for i in range(_u(rows.shape[0])):
         for k in range(width):
             acc[top, k] = zero
-        j = _u(indptr[rows[i]])
-        end = _u(indptr[rows[i] + _u(1)])
+        j, end = _u(indptr[rows[i]]), _u(indptr[rows[i] + _u(1)])
         while j + _u(4) <= end:  # four non-zeros at a time
-            a, b, c, d = indices[j], indices[j + _u(1)], indices[j + _u(2)], indices[j + _u(3)]
+            four = indices[j], indices[j + _u(1)], indices[j + _u(2)], indices[j + _u(3)]
             then = min(j + distance, n_all - _u(4))  # maybe of the next document
-            e, f = indices[then], indices[then + _u(1)]
-            g, h = indices[then + _u(2)], indices[then + _u(3)]
-            # p(w|d) of the four
-            pa, pb, pc, pd = (
-                first(zero, _SMALL),
-                first(zero, _SMALL),
-                first(zero, _SMALL),
-                first(zero, _SMALL),
-            )
+            soon = indices[then], indices[then + _u(1)]
+            later = indices[then + _u(2)], indices[then + _u(3)]
+            few = short, short, short, short
             if body > top:
-                qa, qb, qc, qd = (
-                    first(zero, _LARGE),
-                    first(zero, _LARGE),
-                    first(zero, _LARGE),
-                    first(zero, _LARGE),
-                )
+                many = long, long, long, long
                 for k in range(top, body, large):
-                    prefetch(by_term, e, k, _LARGE)
-                    prefetch(by_term, f, k, _LARGE)
-                    mix = load(theta, i, k, _LARGE)
-                    qa = plus_times(qa, mix, load(by_term, a, k, _LARGE))
-                    qb = plus_times(qb, mix, load(by_term, b, k, _LARGE))
-                    qc = plus_times(qc, mix, load(by_term, c, k, _LARGE))
-                    qd = plus_times(qd, mix, load(by_term, d, k, _LARGE))
-                pa, pb = first(total_of_quarters(qa), _SMALL), first(total_of_quarters(qb), _SMALL)
-                pc, pd = first(total_of_quarters(qc), _SMALL), first(total_of_quarters(qd), _SMALL)
+                    prefetch(by_term, soon, k, _LARGE)
+                    many = add_products(many, load(theta, i, k, _LARGE), by_term, four, k)
+                few = firsts(many, _SMALL)
             for k in range(body, width, small):
                 if k & small == top:  # a cache line is twice as long
-                    prefetch(by_term, e, k, _SMALL)
-                    prefetch(by_term, f, k, _SMALL)
-                part = load(theta, i, k, _SMALL)
-                pa = plus_times(pa, part, load(by_term, a, k, _SMALL))
-                pb = plus_times(pb, part, load(by_term, b, k, _SMALL))
-                pc = plus_times(pc, part, load(by_term, c, k, _SMALL))
-                pd = plus_times(pd, part, load(by_term, d, k, _SMALL))
-            p = four_totals(pa, pb, pc, pd)
-            if min(min(lane(p, 0), lane(p, 1)), min(lane(p, 2), lane(p, 3))) < floor:
-                n_floored += (lane(p, 0) < floor) + (lane(p, 1) < floor)
-                n_floored += (lane(p, 2) < floor) + (lane(p, 3) < floor)
+                    prefetch(by_term, soon, k, _SMALL)
+                few = add_products(few, load(theta, i, k, _SMALL), by_term, four, k)
+            p = totals(few)  # p(w|d)
+            n_floored += n_below(p, floor)
             r = divided(load_flat(data, j, 4), at_least(p, floor))  # r(d,w) = n(d,w) / p(w|d)
             store_flat(ratio, j, r)
-            ra, rb, rc, rd = lane(r, 0), lane(r, 1), lane(r, 2), lane(r, 3)
             for k in range(top, body, large):
-                prefetch(by_term, g, k, _LARGE)
-                prefetch(by_term, h, k, _LARGE)
-                long = plus_times(load(acc, top, k, _LARGE), rb, load(by_term, b, k, _LARGE))
-                long = plus_times(long, ra, load(by_term, a, k, _LARGE))
-                long = plus_times(long, rd, load(by_term, d, k, _LARGE))
-                long = plus_times(long, rc, load(by_term, c, k, _LARGE))
-                store(acc, top, k, long)
+                prefetch(by_term, later, k, _LARGE)
+                store(acc, top, k, plus_rows(load(acc, top, k, _LARGE), r, by_term, four, k))
             for k in range(body, width, small):
                 if k & small == top:
-                    prefetch(by_term, g, k, _SMALL)
-                    prefetch(by_term, h, k, _SMALL)
-                short = plus_times(load(acc, top, k, _SMALL), rb, load(by_term, b, k, _SMALL))
-                short = plus_times(short, ra, load(by_term, a, k, _SMALL))
-                short = plus_times(short, rd, load(by_term, d, k, _SMALL))
-                short = plus_times(short, rc, load(by_term, c, k, _SMALL))
-                store(acc, top, k, short)
+                    prefetch(by_term, later, k, _SMALL)
+                store(acc, top, k, plus_rows(load(acc, top, k, _SMALL), r, by_term, four, k))
             j += _u(4)
         while j < end:
-            a = indices[j]
-            pa = first(zero, _SMALL)
+            one, single = (indices[j],), (short,)
             if body > top:
-                qa = first(zero, _LARGE)
+                whole = (long,)
                 for k in range(top, body, large):
-                    qa = plus_times(qa, load(theta, i, k, _LARGE), load(by_term, a, k, _LARGE))
-                pa = first(total_of_quarters(qa), _SMALL)
+                    whole = add_products(whole, load(theta, i, k, _LARGE), by_term, one, k)
+                single = firsts(whole, _SMALL)
             for k in range(body, width, small):
-                pa = plus_times(pa, load(theta, i, k, _SMALL), load(by_term, a, k, _SMALL))
-            one = total_of(pa)
-            if one < floor:
-                n_floored += 1
-            ra = data[j] / max(one, floor)
-            ratio[j] = ra
+                single = add_products(single, load(theta, i, k, _SMALL), by_term, one, k)
+            q = totals(single)
+            n_floored += n_below(q, floor)
+            s = divided(load_flat(data, j, 1), at_least(q, floor))
+            store_flat(ratio, j, s)
             for k in range(top, width, small):
-                short = plus_times(load(acc, top, k, _SMALL), ra, load(by_term, a, k, _SMALL))
-                store(acc, top, k, short)
+                store(acc, top, k, plus_rows(load(acc, top, k, _SMALL), s, by_term, one, k))
             j += _u(1)
         for k in range(width):
             counts[i, k] += weight * (theta[i, k] * acc[top, k])
