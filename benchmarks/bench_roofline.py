@@ -29,13 +29,13 @@ from coview.em.problem import Problem
 from coview.em.simplex import pad_topics, padded
 from coview.em.step import _term_ranges, em_step
 from coview.kernels.prefetch import prefetch_row
-from coview.kernels.sweep import log_likelihood, reorder, sweep_columns, sweep_rows
+from coview.kernels.sweep import reorder, sweep_columns, sweep_rows
 
 TOPICS = (8, 16, 20, 32, 56, 100, 128, 256)
 PAGE = Path(__file__).parents[1] / "docs" / "roofline.md"
 ABOUT = Path(__file__).with_name("pages") / "roofline.md"
 FILE = MEASURED / "roofline.csv"
-PARTS = ("rows probe", "row pass", "reorder", "likelihood", "columns probe", "column pass", "step")
+PARTS = ("rows probe", "row pass", "reorder", "columns probe", "column pass", "step")
 _OPTIONS = {"error_model": "numpy", "fastmath": {"reassoc", "contract"}}
 _u = np.uint64
 
@@ -100,7 +100,8 @@ class Bench:
         self.by_term = emission.by_term
         self.blocks = tuple(make_blocks([matrix]))
         self.problem = Problem(
-            self.blocks, (emission,), (self.theta,), (0,), (1.0,), np.ones((n_docs, 1), bool)
+            *(self.blocks, (emission,), (self.theta,), (0,), (1.0,), np.ones((n_docs, 1), bool)),
+            spare=[],  # as in the loop of a fit
         )
         self.ratio = np.ones(matrix.nnz, np.float32)
         self.in_columns = np.ones(matrix.nnz, np.float32)
@@ -121,20 +122,16 @@ class Bench:
         for low, high in _term_ranges(len(self.grad)):
             for block in self.blocks:
                 c = block.columns[0]
-                first, last = np.searchsorted(c.terms, (low, high))
+                first, last = c.between(low, high)
                 arrays = c.terms, c.colptr, c.rows, self.in_columns[block.rows[0].place]
                 sweep_columns(first, last, *arrays, self.theta[block.docs], self.grad)
 
     def reorder(self):
-        """Bring ratios into the order of columns."""
+        """Bring ratios into the order of columns, and sum n log p."""
         for block in self.blocks:
-            place = block.rows[0].place
-            reorder(self.ratio[place], block.columns[0].place, self.in_columns[place])
-
-    def likelihood(self):
-        """Sum n log p."""
-        for block in self.blocks:
-            log_likelihood(block.rows[0].data, self.ratio[block.rows[0].place])
+            part, columns = block.rows[0], block.columns[0]
+            ratio, out = self.ratio[part.place], self.in_columns[part.place]
+            reorder(part.data, ratio, columns.place, out)
 
     def rows_probe(self, loop):
         """Gather the rows of p(w|z) that the row pass reads."""
@@ -159,7 +156,6 @@ class Bench:
             "rows probe": probes["rows"],
             "row pass": cpu(self.row_pass),
             "reorder": cpu(self.reorder),
-            "likelihood": cpu(self.likelihood),
             "columns probe": probes["columns"],
             "column pass": cpu(self.column_pass),
             "step": cpu(self.step),

@@ -1,11 +1,14 @@
 """The loop: stopping, tracing, folding in document by document, interruption."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from coview.em.loop import fold_in, run_em
 from coview.em.penalties.base import Penalty
 from coview.em.problem import Problem
+from coview.em.step import em_step
 from tests.planted import make_case, serial
 
 
@@ -39,6 +42,29 @@ def test_an_interrupted_run_hands_over_its_last_complete_state(rng):
         make_case(np.random.default_rng(20240)).problem(), serial, max_iter=2, tol=0.0
     )
     assert caught.value.run.objective == undisturbed.objective
+
+
+@pytest.mark.parametrize("one_shard", [False, True])
+def test_gradients_in_the_memory_of_the_last_ones_are_the_same_to_the_bit(rng, one_shard):
+    problem = make_case(rng).problem(nonzeros=20)
+    assert len(problem.blocks) > 2
+    if one_shard:
+        last = len(problem.blocks) - 1
+        blocks = (replace(b, ends_shard=i == last) for i, b in enumerate(problem.blocks))
+        problem = replace(problem, blocks=tuple(blocks))
+    fresh, kept = problem, replace(problem, spare=[])
+    memory = set()
+    for _ in range(4):
+        fresh, kept = em_step(fresh, serial).problem, em_step(kept, serial).problem
+        memory.add(kept.spare[0].total[0].ctypes.data)
+        for a, b in zip(fresh.emissions, kept.emissions, strict=True):
+            np.testing.assert_array_equal(a.by_term, b.by_term)
+    assert len(memory) == 1
+    assert fresh.spare is None
+
+
+def test_a_finished_run_keeps_no_gradients(rng):
+    assert run_em(make_case(rng).problem(), serial, max_iter=3, tol=0.0).problem.spare is None
 
 
 def test_a_fall_of_the_objective_is_reported(rng):

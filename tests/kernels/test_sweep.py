@@ -9,6 +9,8 @@ from coview.kernels.simplex import normalize_rows, normalize_topics
 from coview.kernels.sweep import log_likelihood, reorder, sweep_columns, sweep_rows
 
 both = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+# all sizes in which topics are taken at a time, alone and after each other
+widths = pytest.mark.parametrize("n_topics", [8, 56, 104, 256])
 
 
 def problem(rng, dtype, n_docs=37, n_terms=900, n_topics=16):
@@ -32,8 +34,9 @@ def rows_pass(block, rows, theta, by_term, weight=1.0, floor=1e-30):
 
 
 @both
-def test_the_row_pass_is_the_expected_counts(rng, dtype):
-    X, theta, by_term = problem(rng, dtype)
+@widths
+def test_the_row_pass_is_the_expected_counts(rng, dtype, n_topics):
+    X, theta, by_term = problem(rng, dtype, n_topics=n_topics)
     (block,) = make_blocks([X])
     rows = np.arange(len(theta), dtype=np.uint64)
     ratio, counts, _ = rows_pass(block, rows, theta, by_term, weight=2.5)
@@ -46,9 +49,10 @@ def test_the_row_pass_is_the_expected_counts(rng, dtype):
 
 
 @both
+@widths
 @pytest.mark.parametrize("n_docs", [37, 700])
-def test_the_column_pass_is_the_gradient(rng, dtype, n_docs):
-    X, theta, by_term = problem(rng, dtype, n_docs=n_docs, n_terms=50)
+def test_the_column_pass_is_the_gradient(rng, dtype, n_docs, n_topics):
+    X, theta, by_term = problem(rng, dtype, n_docs=n_docs, n_terms=50, n_topics=n_topics)
     X = sp.csr_array(X[:, :48].toarray() * (np.arange(48) % 5 > 0))  # with empty columns
     by_term = by_term[:48]
     (block,) = make_blocks([X])
@@ -56,7 +60,7 @@ def test_the_column_pass_is_the_gradient(rng, dtype, n_docs):
     ratio, _, _ = rows_pass(block, rows, theta, by_term)
     c = block.columns[0]
     by_column = np.empty_like(ratio)
-    reorder(ratio, c.place, by_column)
+    reorder(block.rows[0].data, ratio, c.place, by_column)
     full = np.zeros((48, theta.shape[1]))
     for first, last in [(0, 20), (20, len(c.terms))]:
         sweep_columns(first, last, c.terms, c.colptr, c.rows, by_column, theta, full)
@@ -97,6 +101,29 @@ def test_the_log_likelihood_is_that_of_numpy(rng, dtype, size):
     expected = float(data.astype(float) @ np.log(prob.astype(float)))
     tol = 1e-13 if dtype == np.float64 else 1e-8  # ratios are in the precision of the data
     assert log_likelihood(data, data / prob) == pytest.approx(expected, rel=tol, abs=1e-12)
+
+
+@both
+@pytest.mark.parametrize("size", [1, 3, 31, 100, 255, 257, 1003])
+def test_reordered_ratios_have_the_same_log_likelihood_to_the_bit(rng, dtype, size):
+    data = rng.integers(1, 9, size).astype(dtype)
+    ratio = (data / rng.random(size)).astype(dtype)
+    place, out = rng.permutation(size).astype(np.uint32), np.zeros(size, dtype)
+    assert reorder(data, ratio, place, out) == log_likelihood(data, ratio)
+    np.testing.assert_array_equal(out[place], ratio)
+
+
+@both
+@pytest.mark.parametrize("n_rows", [1, 4, 7])
+def test_rows_are_normalized_alike_in_any_layout(rng, dtype, n_rows):
+    whole = rng.gamma(0.3, size=(n_rows, 24)).astype(dtype)
+    old, keep = np.zeros_like(whole), np.zeros(n_rows, bool)
+    in_rows, in_columns = whole.copy()[:, :21], np.asfortranarray(whole)[:, :21]
+    for counts in (in_rows, in_columns):
+        normalize_rows(counts, old, keep, 1e-18)
+    np.testing.assert_array_equal(in_rows, in_columns)
+    expected = whole[:, :21] / whole[:, :21].sum(axis=1, keepdims=True, dtype=float)
+    np.testing.assert_allclose(in_rows, expected, rtol=1e-6, atol=1e-18)
 
 
 def test_rows_without_mass_or_kept_stay_as_they_were(rng):

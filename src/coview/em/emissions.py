@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from coview.em.simplex import limits, pad_topics
+from coview.em.simplex import aligned_empty_like, limits, pad_topics
 
 
 class Emission(Protocol):
@@ -117,7 +117,7 @@ def _normalized(
     """
     from coview.kernels.simplex import normalize_topics, normalize_topics_with_prior
 
-    out, tiny = np.empty_like(by_term), limits(by_term.dtype).tiny
+    out, tiny = aligned_empty_like(by_term), limits(by_term.dtype).tiny
     if pseudo is None:
         normalize_topics(grad, by_term, tiny, out)
     else:

@@ -104,7 +104,7 @@ def run_em(
     from a state that is refused repeats the values before it, and `on_iteration` is called where
     a cycle of up to three iterations ends.
     """
-    values = list(history)
+    values, problem = list(history), replace(problem, spare=[])
     states = accelerated(acceleration, problem, runner)
     complete = problem, len(values)  # always assigned together, so that Ctrl-C finds a whole state
     stop = False
@@ -119,7 +119,7 @@ def run_em(
                 values.append(step.values)
                 _warn_of_a_fall(values, problem)
                 if last or (not states.extrapolated and has_converged(values, tol)):
-                    return EMRun(problem, tuple(values))
+                    return EMRun(replace(problem, spare=None), tuple(values))
                 problem = step.problem  # two generations of arrays at a time, never three
                 for update in schedule[1:]:
                     problem = _step(runner, problem, update).problem
@@ -134,7 +134,8 @@ def run_em(
         problem, n_iter = complete
         if not n_iter:
             raise
-        raise Interrupted(EMRun(problem, tuple(values[:n_iter]), finished=False)) from interrupt
+        run = EMRun(replace(problem, spare=None), tuple(values[:n_iter]), finished=False)
+        raise Interrupted(run) from interrupt
 
 
 def _step(runner: Callable, problem: Problem, update: Update) -> Step:

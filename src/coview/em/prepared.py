@@ -357,6 +357,12 @@ class Columns:
     rows: np.ndarray  # (nnz,) uint16: document within the block
     place: np.ndarray  # (nnz,) uint32: of each entry of `Rows.data` in the order of columns
 
+    def between(self, low: int, high: int) -> tuple[int, int]:
+        """Return the first of the columns of terms low to high, and the one after the last."""
+        ends = np.array([low, high], self.terms.dtype)  # other integers would cost a copy of terms
+        first, last = np.searchsorted(self.terms, ends)
+        return int(first), int(last)
+
 
 @dataclass(frozen=True)
 class Block:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,9 @@ class Problem:
         under the old ones, with which the objective before the step can be compared.
     seeds : tuple of ViewSeeds or None
         Pseudo-counts of the topics' words, one for each view.
+    spare : list or None
+        Gradients of the last step, whose memory the next one takes: fresh memory costs a tenth of a
+        step with hundreds of topics. None: they are not kept.
     """
 
     blocks: tuple[Block, ...] = field(repr=False)
@@ -59,6 +63,7 @@ class Problem:
     concatenated: bool = False
     carried_penalty: float | None = None
     seeds: Seeds | None = field(default=None, repr=False)
+    spare: list[Any] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(

