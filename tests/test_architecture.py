@@ -62,7 +62,7 @@ ALLOWED = {
     "cluster_source": {
         *("disk_memory", "em", "fit_source", "outputs", "runners", "shards", "views"),
     },
-    "stream_start": {"views"},
+    "stream_start": {"params", "views"},
     "streaming": {
         *("em", "new_documents", "params", "reading", "runners", "stream_start", "views"),
         "wording",

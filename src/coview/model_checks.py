@@ -196,6 +196,7 @@ class _Sizes:
     def _first_docs(self, first: Any, what: str) -> None:
         """Check the documents with which a stream has begun: see `coview.stream_start`."""
         labels = check_array(first["labels"], what, (None,), "i", low=-1, below=self.topics)
+        check_value(first["wanted"], what, int, low=0)
         check_array(first["present"], what, (len(labels), len(self.names)), "b")
         for view, part in check_keys(first["views"], what, self.names).items():
             values = check_array(part["values"], what, (None,), "iuf")

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from coview.params import check_int
 from coview.views.container import Views
 
 DOCS_PER_TOPIC = 80
@@ -25,9 +26,12 @@ ENOUGH_DOCS = 400  # to learn weights of views: with a hundred a good view may g
 GROWTH = 2  # documents are fitted anew when there are so many times more
 
 
-def docs_of_start(first_docs: Any, n_topics: int) -> int:
+def docs_of_start(first_docs: Any, n_topics: int, half_life: float | None = None) -> int:
     """Return how many documents a stream begins with: those wanted, or by the number of topics."""
-    return max(ENOUGH_DOCS, DOCS_PER_TOPIC * n_topics) if first_docs == "auto" else int(first_docs)
+    if not isinstance(first_docs, str) or first_docs != "auto":
+        return check_int("first_docs", first_docs, 0)
+    enough = max(ENOUGH_DOCS, DOCS_PER_TOPIC * n_topics)
+    return enough if half_life is None else min(enough, int(half_life))
 
 
 @dataclass(frozen=True)
@@ -36,12 +40,13 @@ class FirstDocs:
 
     views: Views
     labels: np.ndarray
+    wanted: int  # how many there shall be
 
     @classmethod
-    def of(cls, views: Views, labels: Any) -> FirstDocs:
+    def of(cls, views: Views, labels: Any, wanted: int) -> FirstDocs:
         """Return the documents of a batch; None are no labels."""
         given = np.full(views.n_docs, -1) if labels is None else np.asarray(labels, dtype=np.int64)
-        return cls(views, given)
+        return cls(views, given, wanted)
 
     def as_data(self) -> dict[str, Any]:
         """Return the documents as plain arrays, for `first_docs_` and the model file."""
@@ -49,7 +54,8 @@ class FirstDocs:
             name: {"values": m.data, "indices": m.indices, "indptr": m.indptr.astype(np.int64)}
             for name, m in self.views.matrices.items()
         }
-        return {"views": parts, "present": self.views.present, "labels": self.labels}
+        about = {"present": self.views.present, "labels": self.labels, "wanted": self.wanted}
+        return {"views": parts, **about}
 
     @classmethod
     def from_data(
@@ -62,10 +68,14 @@ class FirstDocs:
             arrays = part["values"], part["indices"], part["indptr"]
             matrices[name] = sp.csr_array(arrays, shape=(n_docs, widths[name]))
         named = {name: names for name, names in features.items() if names is not None}
-        return cls(Views(matrices, features=named, present=data["present"]), data["labels"])
+        views = Views(matrices, features=named, present=data["present"])
+        return cls(views, data["labels"], data["wanted"])
 
     def with_batch(self, batch: FirstDocs) -> FirstDocs:
-        """Return the documents with those of a batch, of the same columns, behind them."""
+        """Return the documents with those of a batch, of the same columns, behind them.
+
+        The batch says how many there shall be.
+        """
         n_new, new = batch.views.n_docs, batch.views.matrices
         masks = dict(zip(batch.views.names, batch.views.present.T, strict=True))
         matrices = {}
@@ -78,7 +88,12 @@ class FirstDocs:
         present = np.vstack([self.views.present, present])
         named = {name: names for name, names in self.views.features.items() if names is not None}
         views = Views(matrices, features=named, present=present)
-        return FirstDocs(views, np.concatenate([self.labels, batch.labels]))
+        return FirstDocs(views, np.concatenate([self.labels, batch.labels]), batch.wanted)
+
+    @property
+    def complete(self) -> bool:
+        """Whether there are as many as there shall be."""
+        return len(self.labels) >= self.wanted
 
 
 def same_numbers(before: np.ndarray, after: np.ndarray, held: Iterable[int]) -> np.ndarray:

@@ -144,8 +144,8 @@ class StreamMixin(NewDocumentsMixin):
         first_docs : int or "auto", default="auto"
             How many documents a stream begins with: they are kept, also in the model file, until
             there are so many. "auto" is 80 for each topic and 400 at least; with a `half_life`, no
-            more than that. 0 keeps none: the first batch is the start. None are kept after `fit`,
-            nor if `init` is given, as a model or an array.
+            more than that. 0 keeps none: the first batch is the start. It need be given once. None
+            are kept after `fit`, nor if `init` is given, as a model or an array.
 
         Returns
         -------
@@ -165,11 +165,7 @@ class StreamMixin(NewDocumentsMixin):
         check_choice("new_terms", new_terms, [False, True])
         _check_forgetting(forgetting, half_life)
         check_int("max_iter", max_iter, 1)
-        if not isinstance(first_docs, str) or first_docs != "auto":
-            check_int("first_docs", first_docs, 0)
-        wanted = docs_of_start(first_docs, self.n_components)
-        if half_life is not None and first_docs == "auto":
-            wanted = min(wanted, int(half_life))
+        wanted = docs_of_start(first_docs, self.n_components, half_life)
         if not hasattr(self, "components_"):
             return self._fit_first(X, labels, wanted)
         with one_fit_at_a_time(self), one_native_thread("blas"):
@@ -179,7 +175,9 @@ class StreamMixin(NewDocumentsMixin):
             later._begin_stream()
             views = later._batch_views(X, new_terms)
             data = later._batch_data(views, labels)
-            if not later._begins_again(views, data.labels, wanted):
+            if not later._begins_again(
+                views, data.labels, None if first_docs == "auto" else wanted
+            ):
                 n_docs = int(np.count_nonzero(~data.empty))
                 state, rho = StreamState(**later.stream_).after(n_docs, forgetting, half_life)
                 data = later._with_memory(data, rho)
@@ -199,7 +197,7 @@ class StreamMixin(NewDocumentsMixin):
         if keeps:
             if labels is not None:
                 labels = check_topic_labels(labels, views.n_docs, self.n_components)
-            self.first_docs_ = FirstDocs.of(views, labels).as_data()
+            self.first_docs_ = FirstDocs.of(views, labels, wanted).as_data()
         return self
 
     def _fit_start(self, views: Views, labels: Any, how_long: str | None = None) -> None:
@@ -221,7 +219,7 @@ class StreamMixin(NewDocumentsMixin):
         finally:
             self.view_weights = given
 
-    def _begins_again(self, views: Views, labels: Any, wanted: int) -> bool:
+    def _begins_again(self, views: Views, labels: Any, wanted: int | None) -> bool:
         """Add the batch to the first documents, if these are kept; fit them if it is time to.
 
         Topics that somebody has named or hidden are no longer for a fit to replace.
@@ -232,13 +230,13 @@ class StreamMixin(NewDocumentsMixin):
             return False
         widths = {name: topics.shape[1] for name, topics in self.components_.items()}
         first = FirstDocs.from_data(data, self.feature_names_, widths)
-        first = first.with_batch(FirstDocs.of(views, labels))
-        complete = first.views.n_docs >= wanted
+        wanted = first.wanted if wanted is None else wanted
+        first = first.with_batch(FirstDocs.of(views, labels, wanted))
         # no batch is larger than the last fit: that would have been one
-        again = complete or first.views.n_docs >= GROWTH * self.stream_["largest"]
+        again = first.complete or first.views.n_docs >= GROWTH * self.stream_["largest"]
         if again:
             self._fit_again(first, views)
-        if not complete:
+        if not first.complete:
             self.first_docs_ = first.as_data()
         return again
 

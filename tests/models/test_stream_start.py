@@ -1,5 +1,7 @@
 """The beginning of a stream: its first documents are kept, fitted anew, and dropped."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,10 @@ def of(cls, views):
     return views.select("view_0")[np.flatnonzero(views.present[:, 0])] if cls is PLSA else views
 
 
+def clone_of(model):
+    return pickle.loads(pickle.dumps(model))
+
+
 def by_content(p_w_z):
     """Topics in an order that does not depend on their numbers."""
     return p_w_z[np.lexsort(p_w_z.T)]
@@ -44,10 +50,10 @@ def test_a_stream_begins_with_a_fit_of_its_first_documents(cls, views):
     model = streamed(make(cls), data, [40, 60], first_docs=150)
     assert len(model.first_docs_["labels"]) == 100
     assert model.stream_["largest"] == 100  # fitted anew: they have doubled
-    model.partial_fit(data[100:140], first_docs=150)
+    model.partial_fit(data[100:140])
     assert model.stream_["largest"] == 100  # a step
     assert model.n_iter_ <= 3
-    model.partial_fit(data[140:150], first_docs=150)
+    model.partial_fit(data[140:150])
     fitted = make(cls).fit(data[:150])
     for name in model.view_names_:
         found, wanted = model.components_[name], fitted.components_[name]
@@ -99,7 +105,7 @@ def test_a_model_saved_at_its_beginning_continues_to_the_same_bits(cls, views, t
     model.save(tmp_path / "m.coview")
     again = coview.load(tmp_path / "m.coview")
     for each in (model, again):
-        each.partial_fit(views[90:160], first_docs=150)
+        each.partial_fit(views[90:160])
         each.partial_fit(views[160:])
     for name in model.view_names_:
         np.testing.assert_array_equal(model.components_[name], again.components_[name])
@@ -140,6 +146,7 @@ def test_documents_are_not_kept_where_the_start_is_given(views):
     assert not hasattr(make().fit(views[:60]).partial_fit(views[60:]), "first_docs_")
     assert not hasattr(make().partial_fit(views[:60], half_life=50), "first_docs_")
     model = make().partial_fit(views[:60])
+    assert not hasattr(clone_of(model).partial_fit(views[60:70], first_docs=0), "first_docs_")
     assert not hasattr(model.fit(views[:60]), "first_docs_")
     for wrong in (-1, 2.5, "many"):
         with pytest.raises((TypeError, ValueError), match="first_docs"):
