@@ -1,14 +1,15 @@
 """Held-out perplexity of streams against one fit of all documents.
 
-    python benchmarks/bench_stream.py [--data generated 20newsgroups reuters1200 wikipedia]
-        [--models plsa link mvplsa divergence] [--batches 20 50] [--epochs 3] [--seeds 0 1 2]
-        [--forgetting 1] [--docs 5000]
+    python benchmarks/bench_stream.py [--data generated 20newsgroups reuters1200 wikipedia cora
+        python_api] [--models plsa link mvplsa divergence] [--batches 10 50 200] [--epochs 1]
+        [--seeds 0 1 2] [--forgetting 1] [--max-iter 3] [--first-docs auto] [--docs 5000] [--learn]
 
 A fifth of the documents is held out. The others are fitted at once, and given to `partial_fit` in
 batches, in a random order, one epoch after the other. A row tells the perplexity of held-out words
 of both (`model.perplexity`) after an epoch, and by how much the stream's is above that of the fit,
-with CPU times. Weights of views are balanced and dense views not scaled, since a small first batch
-would learn other ones. Real data are read from `$COVIEW_DATA`; PLSA gets the first view, and
+with CPU times. Batches of fewer than 18 documents are left out. Weights of views are balanced and
+dense views not scaled, so that both maximize the same; `--learn` leaves them at the model's
+defaults. Real data are read from `$COVIEW_DATA`; PLSA gets the first view, and
 20newsgroups, which has one, is dealt into two by its columns for the models of several views.
 """
 
@@ -24,14 +25,18 @@ import numpy as np
 from coview.models import model_class
 
 TOPICS = {"generated": 20, "20newsgroups": 20, "reuters1200": 6, "wikipedia": 10}
+TOPICS |= {"cora": 7, "python_api": 10}
+LEAST_DOCS = 18  # of a batch
 
 
 def load(name, n_docs):
     from coview import Views
-    from coview.datasets import load_dataset, make_views
+    from coview.datasets import load_dataset, load_python_api, make_views
 
     if name == "generated":
         views = make_views(6000, 20, [3000, 2000], doc_length=80, missing=0.1, random_state=0)
+    elif name == "python_api":
+        views = load_python_api()
     else:
         views = load_dataset(name)
     if name == "20newsgroups":
@@ -67,13 +72,18 @@ def compare(data, name, views, seed, arguments):
     make, n_topics = model_class(name), TOPICS[data]
     train, held = split(views, seed)
     options = {"random_state": seed, "n_jobs": 1, "init": arguments.init}
-    options |= {"scaling": None, "view_weights": "balanced"}
+    if not arguments.learn:
+        options |= {"scaling": None, "view_weights": "balanced"}
+    given = {"forgetting": arguments.forgetting, "max_iter": arguments.max_iter}
+    given |= {"first_docs": arguments.first_docs}
     fitted, fit_cpu = measured(lambda: make(n_topics, **options).fit(train))
     best = fitted.perplexity(held)
     for n_batches in arguments.batches:
+        if train.n_docs < LEAST_DOCS * n_batches:
+            continue
         model, cpu = make(n_topics, **options), 0.0
         for epoch in range(1, arguments.epochs + 1):
-            learn = partial(stream, model, train, n_batches, forgetting=arguments.forgetting)
+            learn = partial(stream, model, train, n_batches, **given)
             cpu += measured(learn)[1]
             found = model.perplexity(held)
             yield {
@@ -94,16 +104,23 @@ def load_single(data, views):
     return views.concat() if data == "20newsgroups" else views.select(views.names[0])
 
 
+def _number_or_auto(text):
+    return text if text == "auto" else int(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", nargs="+", default=list(TOPICS))
     names = ["plsa", "link", "mvplsa", "divergence"]
     parser.add_argument("--models", nargs="+", default=names)
-    parser.add_argument("--batches", type=int, nargs="+", default=[20, 50])
-    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--batches", type=int, nargs="+", default=[10, 50, 200])
+    parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--docs", type=int, help="at most so many documents of each data set")
     parser.add_argument("--forgetting", type=float, default=1.0)
+    parser.add_argument("--max-iter", type=int, default=3)
+    parser.add_argument("--first-docs", type=_number_or_auto, default="auto")
+    parser.add_argument("--learn", action="store_true", help="weights of views and scaling, too")
     parser.add_argument("--init", default="auto")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -62,7 +62,11 @@ ALLOWED = {
     "cluster_source": {
         *("disk_memory", "em", "fit_source", "outputs", "runners", "shards", "views"),
     },
-    "streaming": {"em", "new_documents", "params", "reading", "runners", "views", "wording"},
+    "stream_start": {"params", "views"},
+    "streaming": {
+        *("em", "new_documents", "params", "reading", "runners", "stream_start", "views"),
+        "wording",
+    },
     "topic_terms": {
         *("annotation", "curation", "explorer", "model_repr", "report", "retrieval.files"),
     },

@@ -224,6 +224,7 @@ def _merged(model: Any, new_of: np.ndarray) -> Any:
     mean = _weighted_mean(together, p_z)
     made.n_components = made._n_features_out = n_new
     made.seeds = None  # they may be of topics that are gone
+    made.__dict__.pop("first_docs_", None)  # a stream must not fit them to other topics
     made.doc_topic_ = _summed(model.doc_topic_, together)
     made.view_doc_topic_ = _once_each(model.view_doc_topic_, together)
     made.components_ = {n: _times(mean, p) for n, p in model.components_.items()}

@@ -106,6 +106,7 @@ class _Sizes:
             "topic_counts_": self._by_view(lambda width: _array((k,), low=0)),
             "stream_": _stream,
             "n_docs_seen_": _number(int, low=0),
+            "first_docs_": self._first_docs,
             "topic_names_": self._topic_names,
             "hidden_topics_": _integers((None,), k),
             "topic_stability_": _or_none(_array((k,), may_be=finite_or_nan)),
@@ -192,6 +193,16 @@ class _Sizes:
 
         return check
 
+    def _first_docs(self, first: Any, what: str) -> None:
+        """Check the documents with which a stream has begun: see `coview.stream_start`."""
+        labels = check_array(first["labels"], what, (None,), "i", low=-1, below=self.topics)
+        check_value(first["wanted"], what, int, low=0)
+        check_array(first["present"], what, (len(labels), len(self.names)), "b")
+        for view, part in check_keys(first["views"], what, self.names).items():
+            values = check_array(part["values"], what, (None,), "iuf")
+            check_array(part["indices"], what, (len(values),), "i", low=0, below=self.widths[view])
+            _check_ends(part["indptr"], len(labels), len(values), what)
+
 
 def _check_rows(points: Mapping[str, Any], n_docs: int, width: int, what: str) -> None:
     """Refuse rows of documents, dense or by their non-zeros, that are not of this shape."""
@@ -200,8 +211,13 @@ def _check_rows(points: Mapping[str, Any], n_docs: int, width: int, what: str) -
         return
     values = check_array(points["values"], what, (None,), "uf", low=0)
     check_array(points["indices"], what, (len(values),), "u", below=width)
-    ends = check_array(points["indptr"], what, (n_docs + 1,), "i", low=0)
-    if ends[0] != 0 or ends[-1] != len(values) or (ends[1:] < ends[:-1]).any():
+    _check_ends(points["indptr"], n_docs, len(values), what)
+
+
+def _check_ends(indptr: Any, n_docs: int, n_values: int, what: str) -> None:
+    """Refuse ends of rows that are not those of so many documents and values."""
+    ends = check_array(indptr, what, (n_docs + 1,), "i", low=0)
+    if ends[0] != 0 or ends[-1] != n_values or (ends[1:] < ends[:-1]).any():
         raise ValueError(f"its {what} have other rows than values")
 
 

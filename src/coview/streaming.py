@@ -2,7 +2,8 @@
 
 What a batch does to the topics is in `coview.em.stream`. Between batches a model keeps its topics,
 how many tokens each has seen (`topic_counts_`), and how far the stream has come (`stream_`). That
-is all, and all of it is in the model file.
+is all, and all of it is in the model file. Only at its beginning a stream keeps documents as well
+(`first_docs_`, see `coview.stream_start`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import asdict, replace
-from typing import Any, Self, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,6 +38,15 @@ from coview.reading.growing import with_terms
 from coview.reading.recipes import raw_columns
 from coview.runners.native import one_native_thread
 from coview.runners.threads import ThreadRunner
+from coview.stream_start import (
+    ENOUGH_DOCS,
+    GROWTH,
+    FirstDocs,
+    docs_of_start,
+    keep_last,
+    renumber,
+    same_numbers,
+)
 from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.views.labels import check_topic_labels
@@ -46,10 +56,9 @@ from coview.wording import argument, plural, quoted
 FORGETTING = 1.0  # the power of a batch's place in the stream with which it weighs
 MOST_FORGETTING = 100.0
 FOLD_STEPS = 20  # of the documents of a batch under the topics so far, at most
-STEPS = 10  # EM steps on the batch after that
-ENOUGH_DOCS = 400  # to learn weights of views: with a hundred a good view may get none
+STEPS = 3  # EM steps on the batch after that: more fit topics to the batch, not to the stream
 BY_TERM = ("components_", "feature_topics_", "term_counts_")  # arrays of shape (..., terms)
-OF_STREAM = ("topic_counts_", "stream_", "n_docs_seen_")  # a fit begins anew
+OF_STREAM = ("topic_counts_", "stream_", "n_docs_seen_", "first_docs_")  # a fit begins anew
 
 
 def _can_stream(model: Any) -> bool:
@@ -77,6 +86,8 @@ class StreamMixin(NewDocumentsMixin):
     topic_names_: list[str | None]
     topic_counts_: dict[str, np.ndarray]
     stream_: dict[str, Any]
+    first_docs_: dict[str, Any]
+    random_state_used_: int
 
     @available_if(_can_stream)
     def partial_fit(
@@ -89,14 +100,17 @@ class StreamMixin(NewDocumentsMixin):
         forgetting: float = FORGETTING,
         half_life: float | None = None,
         max_iter: int = STEPS,
+        first_docs: int | Literal["auto"] = "auto",
     ) -> Self:
         """Learn from one more batch of documents: topics move, and stay the same topics.
 
-        The first call on a model that was not fitted is `fit(X)`: topics, weights of views and
-        scaling are learned from this batch, so it should be as large as can be. With fewer than 400
-        documents, weights that are to be learned are "balanced", with a warning. Later calls, also
-        those after `fit` or on a loaded model, add what the new documents say of the topics to what
-        is remembered. Topics keep their numbers and names.
+        The first call on a model that was not fitted is `fit(X)`. A batch of few documents is
+        a bad start, so they stay in the model, as counts, until there are `first_docs`: calls until
+        then fit all of them anew whenever they have doubled, the last time with what then stays,
+        weights of views and scaling. With fewer than 400 documents, weights that are to be learned
+        are "balanced", with a warning. Later calls, also those after `fit` or on a loaded model,
+        add what the new documents say of the topics to what is remembered. Topics keep their
+        numbers and names; naming, merging or hiding some ends the beginning.
 
         Afterward `doc_topic_`, `view_doc_topic_`, `labels_`, `doc_ids_`, `present_` and
         `empty_rows_` are of the documents of this batch; `objective_`, `n_iter_` and `trace_` of
@@ -124,9 +138,14 @@ class StreamMixin(NewDocumentsMixin):
         half_life : float or None, default=None
             Instead: after so many documents, what was known weighs half. For streams that change:
             the weight of new documents does not fall.
-        max_iter : int, default=10
+        max_iter : int, default=3
             EM steps on the batch, at most; they end earlier by `tol`. Its documents are folded in
             before.
+        first_docs : int or "auto", default="auto"
+            How many documents a stream begins with: they are kept, also in the model file, until
+            there are so many. "auto" is 80 for each topic and 400 at least; with a `half_life`, no
+            more than that. 0 keeps none: the first batch is the start. It need be given once. None
+            are kept after `fit`, nor if `init` is given, as a model or an array.
 
         Returns
         -------
@@ -146,8 +165,9 @@ class StreamMixin(NewDocumentsMixin):
         check_choice("new_terms", new_terms, [False, True])
         _check_forgetting(forgetting, half_life)
         check_int("max_iter", max_iter, 1)
+        wanted = docs_of_start(first_docs, self.n_components, half_life)
         if not hasattr(self, "components_"):
-            return self._fit_first(X, labels)
+            return self._fit_first(X, labels, wanted)
         with one_fit_at_a_time(self), one_native_thread("blas"):
             self._check_parameters()
             later = copy(self)  # an error or Ctrl-C leaves the model as it was
@@ -155,34 +175,90 @@ class StreamMixin(NewDocumentsMixin):
             later._begin_stream()
             views = later._batch_views(X, new_terms)
             data = later._batch_data(views, labels)
-            n_docs = int(np.count_nonzero(~data.empty))
-            state, rho = StreamState(**later.stream_).after(n_docs, forgetting, half_life)
-            data = later._with_memory(data, rho)
-            later._keep_batch(later._learn(data, max_iter), data, views, state)
+            if not later._begins_again(
+                views, data.labels, None if first_docs == "auto" else wanted
+            ):
+                n_docs = int(np.count_nonzero(~data.empty))
+                state, rho = StreamState(**later.stream_).after(n_docs, forgetting, half_life)
+                data = later._with_memory(data, rho)
+                later._keep_batch(later._learn(data, max_iter), data, views, state)
+            self.__dict__.pop("first_docs_", None)  # if they are complete
             self.__dict__.update(later.__dict__)
         return self
 
     # -- the stream ------------------------------------------------------------------------
 
-    def _fit_first(self, X: Any, labels: Any) -> Self:
-        """Fit the first batch; it decides on the weights of views only if it is large enough."""
-        views, given = self._training_views(X), self.view_weights
+    def _fit_first(self, X: Any, labels: Any, wanted: int) -> Self:
+        """Fit the first batch, and keep it if the stream is to begin with more documents."""
+        views = self._training_views(X)
+        keeps = views.n_docs < wanted and isinstance(self.init, str)
+        self._fit_start(views, labels, "until there are more" if keeps else "for the whole stream")
+        self._begin_stream()
+        if keeps:
+            if labels is not None:
+                labels = check_topic_labels(labels, views.n_docs, self.n_components)
+            self.first_docs_ = FirstDocs.of(views, labels, wanted).as_data()
+        return self
+
+    def _fit_start(self, views: Views, labels: Any, how_long: str | None = None) -> None:
+        """Fit documents; they decide on the weights of views only if they are enough."""
+        given = self.view_weights
         few = views.n_views > 1 and views.n_docs < ENOUGH_DOCS
         if few and isinstance(given, str) and given == "learn":
-            warnings.warn(
-                f"{plural(views.n_docs, 'document')} are too few to learn weights of views that "
-                f"stay for the whole stream: they are 'balanced'. Begin with {ENOUGH_DOCS} or "
-                "more, or give view_weights.",
-                DataWarning,
-                stacklevel=3,
-            )
+            if how_long is not None:
+                warnings.warn(
+                    f"{plural(views.n_docs, 'document')} are too few to learn weights of views: "
+                    f"they are 'balanced', {how_long}. Begin with {ENOUGH_DOCS} or more, or give "
+                    "view_weights.",
+                    DataWarning,
+                    stacklevel=4,
+                )
             self.view_weights = "balanced"
         try:
             self.fit(views, labels=labels)
         finally:
             self.view_weights = given
-        self._begin_stream()
-        return self
+
+    def _begins_again(self, views: Views, labels: Any, wanted: int | None) -> bool:
+        """Add the batch to the first documents, if these are kept; fit them if it is time to.
+
+        Topics that somebody has named or hidden are no longer for a fit to replace.
+        """
+        data = self.__dict__.pop("first_docs_", None)
+        untouched = number_seeds(self.seeds, self.n_components, [None] * self.n_components)[1]
+        if data is None or [*self.topic_names_] != untouched or hasattr(self, "hidden_topics_"):
+            return False
+        widths = {name: topics.shape[1] for name, topics in self.components_.items()}
+        first = FirstDocs.from_data(data, self.feature_names_, widths)
+        wanted = first.wanted if wanted is None else wanted
+        first = first.with_batch(FirstDocs.of(views, labels, wanted))
+        # no batch is larger than the last fit: that would have been one
+        again = first.complete or first.views.n_docs >= GROWTH * self.stream_["largest"]
+        if again:
+            self._fit_again(first, views)
+        if not first.complete:
+            self.first_docs_ = first.as_data()
+        return again
+
+    def _fit_again(self, first: FirstDocs, batch: Views) -> None:
+        """Fit the first documents of the stream anew; topics keep their numbers."""
+        fresh = copy(self)
+        del fresh._fitting  # this is the fit that has begun
+        with warnings.catch_warnings():  # of this batch they were given
+            warnings.simplefilter("ignore", DataWarning)
+            before = self.transform(first.views)
+        fresh.random_state = self.random_state_used_
+        fresh._fit_start(first.views, first.labels)
+        seeded, _ = number_seeds(self.seeds, self.n_components, self.topic_names_)
+        held = {*first.labels[first.labels >= 0], *seeded}
+        renumber(fresh, same_numbers(before, fresh.doc_topic_, held))
+        fresh._begin_stream()
+        fresh.stream_["batches"] = self.stream_["batches"] + 1
+        keep_last(fresh, batch.n_docs)
+        fresh.doc_ids_, fresh.recipes_ = batch.ids, self.recipes_
+        fresh.topic_stability_ = fresh.doc_confidence_ = None
+        fresh.random_state, fresh._fitting = self.random_state, True
+        self.__dict__.update(fresh.__dict__)
 
     def _check_topics(self) -> None:
         """Refuse a parameter that would need other topics than there are."""

@@ -156,7 +156,7 @@ def test_the_first_batch_is_a_fit(cls, views):
     found, wanted = arrays(streamed), arrays(fitted)
     assert {name: found[name] for name in wanted} == wanted
     assert {name for name, _ in found} - {name for name, _ in wanted} == {
-        *("topic_counts_", "stream_", "n_docs_seen_")
+        *("topic_counts_", "stream_", "n_docs_seen_", "first_docs_")
     }
 
 
@@ -185,7 +185,7 @@ def test_after_a_fit_the_tokens_of_topics_are_those_of_its_last_step(views):
 def test_fit_and_partial_fit_of_a_fit_continue_alike(cls, views):
     data = of(cls, views)
     one = make(cls).fit(data[:100]).partial_fit(data[100:200])
-    other = make(cls).partial_fit(data[:100]).partial_fit(data[100:200])
+    other = make(cls).partial_fit(data[:100], first_docs=0).partial_fit(data[100:200])
     assert arrays(one) == arrays(other)
 
 
@@ -197,7 +197,7 @@ def test_tokens_are_discounted_as_the_step_sizes_say(views):
     model, total, before = make(LinkPLSA), 0.0, 1.0
     for size, end, step in zip(sizes, ends, steps, strict=True):
         batch = views[end - size : end]
-        model.partial_fit(batch, forgetting=1)
+        model.partial_fit(batch, forgetting=1, first_docs=0)
         memory = model.stream_["remembered"]
         assert size / memory == pytest.approx(step)
         total = (memory - size) / before * total + batch["view_0"].sum()
@@ -209,7 +209,7 @@ def test_tokens_are_discounted_as_the_step_sizes_say(views):
 def test_nothing_is_forgotten_without_forgetting(views):
     model = make(LinkPLSA)
     for start in range(0, 240, 60):
-        model.partial_fit(views[start : start + 60], forgetting=0)
+        model.partial_fit(views[start : start + 60], forgetting=0, first_docs=0)
     assert model.stream_["remembered"] == 240
     for name in views.names:
         total = views[name].sum()
@@ -256,7 +256,7 @@ def test_a_stream_with_a_half_life_follows_a_drift(rng):
     }.items():
         model = PLSA(3, random_state=0)
         for batch in first:
-            model.partial_fit(batch, **options)
+            model.partial_fit(batch, first_docs=0, **options)
         topic = model.components_["X"][:, 20:30].sum(axis=1).argmax()
         others = np.delete(np.arange(3), topic)
         before = model.components_["X"][others].copy()
@@ -427,7 +427,7 @@ def test_attributes_of_documents_are_of_the_last_batch(views):
     assert model.hidden_topics_.tolist() == [1]
     assert model.view_weights_ == weights
     assert model.topic_stability_ is model.doc_confidence_ is None
-    assert model.n_iter_ == len(model.trace_) <= 10
+    assert model.n_iter_ == len(model.trace_) <= 3
     assert model.objective_ == model.trace_.objective[-1]
     steps = np.append(model.trace_.start_objective, model.trace_.objective)
     assert (np.diff(steps) >= 0).all()
@@ -574,8 +574,8 @@ def test_tokens_of_topics_without_counts():
 def test_many_batches_come_close_to_one_fit(cls):
     views = make_views(1200, 5, [200, 150], doc_length=60, missing=0.1, random_state=1)
     train, held = of(cls, views)[:1000], of(cls, views)[1000:]
-    whole = make(cls, 5, init="auto").fit(train).perplexity(held)
-    model = make(cls, 5, init="auto")
+    whole = make(cls, 5, init="kmeans").fit(train).perplexity(held)
+    model = make(cls, 5, init="kmeans")
     for start in range(0, 1000, 50):
         model.partial_fit(train[start : start + 50])
     assert model.perplexity(held) < 1.02 * whole
