@@ -48,7 +48,7 @@ class NeighborFeatures:
 
 
 def neighbor_graph(
-    data: Prepared, v: int, n_neighbors: int, metric: str
+    data: Prepared, v: int, n_neighbors: int, metric: str, n_jobs: int | None = None
 ) -> tuple[sp.csr_array, dict[str, Any]]:
     """Return the graph of nearest neighbors in one view, Eq. 5 of Wang et al. (2017).
 
@@ -56,7 +56,7 @@ def neighbor_graph(
     """
     matrix, docs = data.matrices[v], np.flatnonzero(data.present[:, v])
     points = scaled_points(NeighborFeatures(matrix, metric).of(matrix)[docs])
-    pairs = nearest_pairs(points, n_neighbors)
+    pairs = nearest_pairs(points, n_neighbors, n_jobs=n_jobs)
     radii = neighbor_radii(pairs, len(docs), n_neighbors)
     return graph_of_pairs(pairs, docs, data.n_docs), pack_points(matrix, docs, radii, n_neighbors)
 

@@ -208,7 +208,7 @@ class LTM(NeighborsOfNewDocuments):
         points = {}
         if self.graph is None:
             graph, points[data.names[0]] = neighbor_graph(
-                data, 0, self.n_neighbors, self.neighbor_metric
+                data, 0, self.n_neighbors, self.neighbor_metric, self.n_jobs
             )
         else:
             graph = check_graph(self.graph, data.n_docs)

@@ -280,7 +280,7 @@ class MGGM(NeighborsOfNewDocuments):
                 own[name] = given.pop(name)
             elif data.matrices[v].nnz:  # without counts there are no neighbors
                 own[name], points[name] = neighbor_graph(
-                    data, v, self.n_neighbors, self.neighbor_metric
+                    data, v, self.n_neighbors, self.neighbor_metric, self.n_jobs
                 )
         # a graph without edges, as of a view that no two documents have, would take all weight
         joining = {n: graph for n, graph in (own | given).items() if graph.nnz}
