@@ -29,7 +29,7 @@ import scipy.sparse as sp
 from coview.graphs import neighbors as graphs
 
 P = 5
-CANDIDATES = graphs.INDEX_NEIGHBORS * P + 1
+CANDIDATES = 4 * P + 1
 
 
 # -- data -----------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from coview.runners.threads import ThreadRunner
 
 SPARE = 2  # a list is this many times as long as is needed, and a little longer
-BUDGET = 1500  # entries of its features that a sparse point looks at, to begin with
+BUDGET = 2000  # entries of its features that a sparse point looks at, to begin with
 TREES, LEAF = 4, 40
 COMPARED = 10  # points that a point is compared with in a round, for each in its list
 ROUNDS, REST = 8, 0.002  # of all lists, the share of places that changes when it is done

@@ -22,11 +22,13 @@ from coview.graphs.descent import near_points
 from coview.params import check_choice, check_int
 from coview.views.matrix_checks import frozen_csr
 
-# Costs in units of one multiplication in a dense product (about 0.06 ns on two cores): of one
+# Costs in units of one multiplication in a dense product (about 0.03 ns on one core): of one
 # multiplication in a sparse product, and of selecting among the distances of one pair.
 SPARSE_COST, CHOICE_COST = 100, 50
-# Limit of "auto": one or two minutes, such as 50,000 documents of 500 dense features.
-MAX_WORK = 1.5e12
+# Limit of "auto": some 5 CPU seconds, of 28,000 texts or 30,000 documents of 100 dense features.
+# The approximate search is as fast at 10,000 texts or 4,000 such documents; but up to the limit a
+# fit takes longer than all pairs, which miss nothing.
+MAX_WORK = 1.5e11
 BUFFER = 1 << 25  # bytes of a block of distances
 CHUNK = 1 << 20  # entries of the rows whose differences are squared at a time
 TOLD_APART = 50.0  # times the rounding errors of single precision: distances it suffices for
