@@ -96,9 +96,7 @@ class InMemory:
         """Return the labels of the sample."""
         return labels
 
-    def coupled(
-        self, data: Prepared, learned: dict[str, Any]
-    ) -> tuple[Prepared, dict[str, Any]]:
+    def coupled(self, data: Prepared, learned: dict[str, Any]) -> tuple[Prepared, dict[str, Any]]:
         """Return the data of the sample with the graphs of the model, if it has all documents."""
         return self._model._coupled(data, learned)
 
@@ -188,9 +186,7 @@ class OnDisk(InMemory):
 
     # -- from the sample to all documents --
 
-    def coupled(
-        self, data: Prepared, learned: dict[str, Any]
-    ) -> tuple[Prepared, dict[str, Any]]:
+    def coupled(self, data: Prepared, learned: dict[str, Any]) -> tuple[Prepared, dict[str, Any]]:
         """Return the data of the sample; without graphs, unless it has all documents."""
         return super().coupled(data, learned) if self._rows is None else (data, learned)
 

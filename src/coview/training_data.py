@@ -137,9 +137,7 @@ class TrainingDataMixin:
         data, learned = self._learn_from_views(data, rng.spawn(1)[0])
         return data, {**learned, "scaling_": scaling, "topic_names_": names}
 
-    def _coupled(
-        self, data: Prepared, learned: dict[str, Any]
-    ) -> tuple[Prepared, dict[str, Any]]:
+    def _coupled(self, data: Prepared, learned: dict[str, Any]) -> tuple[Prepared, dict[str, Any]]:
         """Return the data of all documents with the graphs that join them, and what is learned."""
         return data, learned
 

@@ -216,5 +216,5 @@ def _improved(here: _Points, lists: Lists, seed: int, run: ThreadRunner) -> List
 
 def _in_parts(work: Callable[[int, int], int | None], size: int, run: ThreadRunner) -> list:
     """Call work(start, stop) for parts of a range; each has arrays of its own, so there are few."""
-    cuts = np.linspace(0, size, min(PARTS, size) + 1).astype(np.int64)
+    cuts = [size * i // min(PARTS, size) for i in range(min(PARTS, size) + 1)]
     return list(run(lambda i: work(cuts[i], cuts[i + 1]), range(len(cuts) - 1)))

@@ -110,7 +110,7 @@ def _nearer(distance, other, than, than_other):
 
 @njit(**_OPTIONS)
 def _has(others, other):
-    for place in range(others.shape[0]):
+    for place in range(others.shape[0]):  # noqa: SIM110 - numba compiles no generators
         if others[place] == other:
             return True
     return False
@@ -151,6 +151,8 @@ def join_by_features(sparse, dense, lengths, by_feature, budget, seed, start, st
     colptr, places, values = by_feature
     n_points, size = lists[0].shape
     sums = np.zeros(n_points, np.float32)
+    far = _u(4) * _AHEAD
+    sum_rows, length_rows = sums.reshape(-1, 1), lengths.reshape(-1, 1)
     found = np.empty(budget, np.int32)
     direction = np.zeros(colptr.shape[0] - 1, np.float32)
     best, others, products = np.empty(size), np.empty(size, np.int32), np.empty(size, np.float32)
@@ -168,16 +170,21 @@ def join_by_features(sparse, dense, lengths, by_feature, budget, seed, start, st
                 first += np.int64(scrambled(_u(seed) + _u(i)) % _u(count - some + 1))
             looked_at += some
             weight = data[indptr[i] + entry]
-            for place in range(first, first + some):
-                j = places[place]
+            for place in range(_u(first), _u(first + some)):
+                if place + far < _u(first + some):
+                    prefetch_row(sum_rows, _u(places[place + far]))
+                j = _u(places[place])
                 if sums[j] == 0:
                     found[n_found] = j
                     n_found += 1
                 sums[j] += weight * values[place]
         best[:], n_best = -np.inf, 0
         for r in range(n_found):
+            if _u(r) + far < _u(n_found):
+                prefetch_row(sum_rows, _u(found[_u(r) + far]))
+                prefetch_row(length_rows, _u(found[_u(r) + far]))
             j = found[r]
-            score = 2 * sums[j] - lengths[j]
+            score = np.float32(2) * sums[j] - lengths[j]
             sums[j] = 0
             if j == i or score <= best[size - 1] or _has(others[:n_best], j):
                 continue

@@ -200,9 +200,7 @@ class LTM(NeighborsOfNewDocuments):
         check_choice("step", self.step, ["paper", "safe"])
         check_choice("smooth_new", self.smooth_new, [True, False])
 
-    def _coupled(
-        self, data: Prepared, learned: dict[str, Any]
-    ) -> tuple[Prepared, dict[str, Any]]:
+    def _coupled(self, data: Prepared, learned: dict[str, Any]) -> tuple[Prepared, dict[str, Any]]:
         points = {}
         if self.graph is None:
             graph, points[data.names[0]] = neighbor_graph(

@@ -248,9 +248,7 @@ class MGGM(NeighborsOfNewDocuments):
         check_choice("smooth_new", self.smooth_new, [True, False])
         check_choice("normalize_graph_weights", self.normalize_graph_weights, [True, False])
 
-    def _coupled(
-        self, data: Prepared, learned: dict[str, Any]
-    ) -> tuple[Prepared, dict[str, Any]]:
+    def _coupled(self, data: Prepared, learned: dict[str, Any]) -> tuple[Prepared, dict[str, Any]]:
         graphs, points = self._graphs(data)
         penalty = self._penalty(data, graphs)
         return replace(data, penalty=penalty), learned | self._for_new(penalty, points)

@@ -117,7 +117,6 @@ class VotedPLSA(BaseViewsModel):
     (3, True)
     """
 
-
     def __init__(
         self,
         n_components: int = 10,
