@@ -263,8 +263,8 @@ class _Blocks:
         lengths = squared_lengths(points)
         self.lengths = np.pad(lengths, padding, constant_values=np.inf)
         # the squared lengths as one more feature: the product of matrices adds them on its way
-        dense: Any = np.pad(points[:, common].toarray(), (padding, (0, 0)))
-        self.dense = np.column_stack([dense, self.lengths]).astype(dtype)
+        dense = np.pad(points[:, common].toarray(), (padding, (0, 0)))
+        self.dense: np.ndarray = np.column_stack([dense, self.lengths]).astype(dtype)
         self.rare = points[:, ~common].astype(dtype)
         self.rare_by_term = self.rare.tocsc()
         self.slack = _slack(points, lengths, dtype)
