@@ -1,14 +1,18 @@
 """Nearest neighbors: exact search against approximate indexes, on dense features and sparse text.
 
-    python benchmarks/bench_knn.py [--docs 30000 100000] [--engines exact pynndescent faiss_ivf]
+    python benchmarks/bench_knn.py [--docs 30000 100000] [--engines exact approximate sklearn]
                                    [--data dense100 dense500 text] [--views-folder folder view]
+    python benchmarks/bench_knn.py --slope --docs 10000 100000 1000000 --data text
 
-Every engine runs in a process of its own, once with two threads and once with one. An index
-returns four times as many neighbors as wanted, which are then ranked by exact distances, as in
-`knn_graph`. Indexes of dense vectors get text as 256 singular vectors. The columns:
+Every engine runs in a process of its own, once with two threads and once with one; "exact" and
+"approximate" are those of `knn_graph`. Other indexes return four times as many neighbors as wanted,
+which are then ranked by exact distances. Indexes of dense vectors get text as 256 singular vectors.
+With --slope the approximate search alone is timed, in one process and one thread, and the slope of
+log CPU time against log documents is printed. The columns:
 
 first    seconds for 3,000 documents in a fresh process: imports and compilation
 seconds  for all documents after that, two threads / one thread
+cpu      seconds of all threads together for the same
 recall   fraction of the five nearest that were found, over 1,000 documents
 bits     whether one and two threads give the same neighbors
 """
@@ -29,7 +33,7 @@ import scipy.sparse as sp
 from coview.graphs import neighbors as graphs
 
 P = 5
-CANDIDATES = graphs.INDEX_NEIGHBORS * P + 1
+CANDIDATES = 4 * P + 1
 
 
 # -- data -----------------------------------------------------------------------------------------
@@ -144,20 +148,25 @@ def sklearn(X, threads):
 
 
 INDEXES = [pynndescent, faiss_flat, faiss_ivf, faiss_hnsw, usearch, sklearn]
-ENGINES = {"exact": None, **{engine.__name__: engine for engine in INDEXES}}
+OWN = ["exact", "approximate"]
+ENGINES = {**dict.fromkeys(OWN), **{engine.__name__: engine for engine in INDEXES}}
 
 
 def neighbors(engine, X, threads):
     """Return the neighbors of each document, nearest first: (documents, P)."""
     points = graphs.scaled_points(sp.csr_array(X))
-    if ENGINES[engine] is None:
-        return graphs._exact(points, P).others.reshape(-1, P)
+    if engine in OWN:
+        return _table(graphs.nearest_pairs(points, P, method=engine, n_jobs=threads), X.shape[0])
     others = np.asarray(ENGINES[engine](X, threads), dtype=np.intp)
     own = np.repeat(np.arange(len(others)), others.shape[1])
     known = (others.ravel() >= 0) & (others.ravel() != own)
     pairs = graphs.NeighborPairs(own[known], others.ravel()[known], np.empty(0))
-    found = graphs.measured(pairs, points).nearest(P)
-    table = np.full((len(others), P), -1)
+    return _table(graphs.measured(pairs, points).nearest(P), len(others))
+
+
+def _table(found, n_docs):
+    """Return neighbors as an array (documents, P), -1 where there are fewer."""
+    table = np.full((n_docs, P), -1)
     rank = np.arange(len(found.points)) - np.searchsorted(found.points, found.points)
     table[found.points, rank] = found.others
     return table
@@ -182,12 +191,12 @@ def measure(engine, data, n_docs, threads):
     start = time.perf_counter()
     neighbors(engine, X[:3000], threads)
     first = time.perf_counter() - start
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     found = neighbors(engine, X, threads)
-    seconds = time.perf_counter() - start
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     bits = hashlib.sha256(np.ascontiguousarray(found)).hexdigest()
     share = recall(found, X) if threads > 1 else None
-    times = {"first": first, "seconds": seconds}
+    times = {"first": first, "seconds": seconds, "cpu": cpu}
     print(json.dumps({"documents": X.shape[0], **times, "bits": bits, "recall": share}))
 
 
@@ -199,32 +208,52 @@ def child(engine, data, n_docs, threads):
     return json.loads(out.stdout) if out.returncode == 0 else None
 
 
+def slope(data, sizes):
+    """Print CPU seconds and recall of the approximate search by documents, and the slope."""
+    neighbors("approximate", make(data, 1000), 1)  # compiled
+    times = []
+    for n_docs in sizes:
+        X = make(data, n_docs)
+        start = time.process_time()
+        found = neighbors("approximate", X, 1)
+        times.append(time.process_time() - start)
+        print(f"{data}, {n_docs:,}: {times[-1]:.1f} s, recall {recall(found, X):.3f}", flush=True)
+    fitted = np.polyfit(np.log(sizes), np.log(times), 1)[0]
+    print(f"{data}: slope {fitted:.2f}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--docs", type=int, nargs="+", default=[30_000])
     parser.add_argument("--data", nargs="+", default=["dense100", "dense500", "text"])
     parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
+    parser.add_argument("--slope", action="store_true")
     parser.add_argument("--views-folder", nargs=2, help="a views folder and one of its views")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
         measure(*args.one[:2], *map(int, args.one[2:]))
         return
+    if args.slope:
+        for data in args.data:
+            slope(data, args.docs)
+        return
     sets = [(data, n) for n in args.docs for data in args.data]
     if args.views_folder:
         sets = [(":".join(args.views_folder), 0)]
-    print("| data | documents | engine | first | seconds | recall | bits |")
-    print("| --- | ---: | --- | ---: | ---: | ---: | --- |")
+    print("| data | documents | engine | first | seconds | cpu | recall | bits |")
+    print("| --- | ---: | --- | ---: | ---: | ---: | ---: | --- |")
     for data, n in sets:
         for engine in args.engines:
             two, one = (child(engine, data, n, threads) for threads in (2, 1))
             name = Path(data).name
             if two is None or one is None:
-                print(f"| {name} | | {engine} | not installed, or failed | | | |", flush=True)
+                print(f"| {name} | | {engine} | not installed, or failed | | | | |", flush=True)
                 continue
             same = "same" if two["bits"] == one["bits"] else "differ"
             what = f"{name} | {two['documents']:,} | {engine} | {two['first']:.1f}"
             times = f"{two['seconds']:.1f} / {one['seconds']:.1f}"
+            times += f" | {two['cpu']:.1f} / {one['cpu']:.1f}"
             print(f"| {what} | {times} | {two['recall']:.3f} | {same} |", flush=True)
 
 

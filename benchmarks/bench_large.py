@@ -33,8 +33,6 @@ def measure(n_docs, iterations):
     import warnings
 
     from bench_memory import status
-
-    sys.modules["pynndescent"] = None  # an import of it fails
     from coview import LinkPLSA
     from coview.em import restarts
     from coview.metrics import nmi_max

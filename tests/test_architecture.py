@@ -34,7 +34,7 @@ ALLOWED = {
         *("__version__", "extras", "loaded", "memory", "outputs", "params", "reading", "store"),
         *("views", "wording"),
     },
-    "graphs": {"kernels", "params", "reading.links", "views", "wording"},
+    "graphs": {"kernels", "params", "reading.links", "runners.threads", "views", "wording"},
     "compiling": set(),
     "kernels": {"compiling"},
     # threads know nothing of what they work on; other runners have to

@@ -211,7 +211,6 @@ class BaseViewsModel(
     """
 
     _one_view = False  # whether the model takes a single view only
-    _needs_all_documents = False  # whether a fit compares documents, and needs all in memory
     _schedule: tuple[Update, ...] = ("both",)  # the updates of one iteration, see `run_em`
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -334,6 +333,7 @@ class BaseViewsModel(
             with source_of(self, views, writer, runner) as source:
                 rng = np.random.default_rng(seeds.own)
                 data, learned = self._prepare_training(source.sample, source.of_sample(labels), rng)
+                data, learned = source.coupled(data, learned)
                 data = data.with_ensemble_view(self._ensemble_share(data))
                 data, learned = source.spread(data, learned, labels, guess)
                 callbacks = FitCallbacks(self, views, self.n_init * self.max_iter)

@@ -14,11 +14,13 @@ from coview.em.prepared import fit_bytes
 from coview.em.simplex import padded
 from coview.params import check_dtype
 from coview.runners.disk import usual_window
+from coview.runners.threads import effective_threads
 from coview.shards.sharded import ShardedViews
 
 RUNTIME = 260_000_000  # Python, its libraries and compiled kernels, at least
 SAMPLE_SHARE = 0.5  # of what is left: for everything before EM begins
 ARRAYS_SHARE = 0.25  # for arrays of all documents in the end
+LANES = 8  # topics that the solver over a graph works on at a time, see `kernels.graph`
 
 
 @dataclass(frozen=True)
@@ -61,19 +63,21 @@ class DiskBudget:
         itemsize, n_slots = check_dtype(model.dtype).itemsize, _n_slots(model, sharded)
         topics = _topics_bytes(model, sharded, itemsize)
         documents = _document_bytes(model, sharded)
+        graphs = _graph_bytes(model, sharded, itemsize)
         block = _block_bytes(sharded, n_slots, model.n_components, itemsize)
         base = RUNTIME  # not what the process has now: the same memory must give the same sample
-        left = sharded.memory - base - topics - documents
+        left = sharded.memory - base - topics - documents - graphs
         if left < 2 * block:
             raise MemoryError(
                 f"memory={_shown(sharded.memory)} is too little to fit "
                 f"{model.n_components:,} topics to {sharded.n_docs:,} documents and "
                 f"{sum(sharded.widths):,} terms on disk: Python takes about {_shown(base)}, topics "
-                f"{_shown(topics)}, what is kept of each document {_shown(documents)}, and one "
-                f"block of documents {_shown(2 * block)}. Give at least memory="
-                f"{_shown(base + topics + documents + 2 * block)}, or use fewer topics or terms."
+                f"{_shown(topics)}, what is kept of each document {_shown(documents)}, "
+                f"{_graphs_shown(graphs)}and one block of documents {_shown(2 * block)}. Give at "
+                f"least memory={_shown(base + topics + documents + graphs + 2 * block)}, or use "
+                "fewer topics or terms."
             )
-        room = (sharded.memory - base) * SAMPLE_SHARE
+        room = (sharded.memory - base - graphs) * SAMPLE_SHARE
         every = _sample_bytes(sizes, model, n_slots, itemsize)
         docs = sharded.n_docs if every <= room else int(sharded.n_docs * room / every)
         # the sample stays while EM runs, for the starts of further runs
@@ -128,6 +132,24 @@ def _document_bytes(model: Any, sharded: ShardedViews) -> int:
     ids = sharded.manifest.files["ids.npy"]["bytes"] if sharded.manifest.ids else 0
     each = 9 * sharded.n_views + 8 + 8 + 8
     return sharded.n_docs * (each + (70 if ids else 0)) + ids
+
+
+def _graph_bytes(model: Any, sharded: ShardedViews, itemsize: int) -> int:
+    """Return the memory of graphs over all documents and of the mixtures that they smooth."""
+    entries = model._graph_entries(sharded.n_docs, sharded.names)
+    if not entries:
+        return 0
+    n_topics, width = model.n_components, padded(model.n_components)
+    # 12 bytes an entry: each graph as it is given and checked; their sum in a step, and copies
+    graphs = 12 * (3 * sum(entries) + 5 * sum(entries))
+    lanes = min(effective_threads(model.n_jobs), -(-width // LANES)) * LANES
+    # old, new, counts and three copies; vectors of the solver, or logarithms for the roughness
+    each = 6 * width * itemsize + max(5 * 8 * lanes, 2 * 8 * n_topics)
+    return graphs + sharded.n_docs * each
+
+
+def _graphs_shown(graphs: int) -> str:
+    return f"graphs and the mixtures of all documents {_shown(graphs)}, " if graphs else ""
 
 
 def _block_bytes(sharded: ShardedViews, n_slots: int, n_topics: int, itemsize: int) -> int:

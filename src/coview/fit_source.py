@@ -7,7 +7,8 @@ fit into half of the memory that the fit may take, and otherwise from a sample o
 From all, topics and mixtures begin with the bits that they have in memory. From a sample, a random
 start still does: it takes the counts of all terms, no more. Any other start is a short fit to the
 sample, whose topics all documents begin with; their mixtures are uniform, and are moved a few times
-before the topics are. Documents that are not in the sample lack the ensemble's view.
+before the topics are. Documents that are not in the sample lack the ensemble's view. A graph over
+the documents is in memory, with their mixtures; the fit to a sample goes without.
 """
 
 from __future__ import annotations
@@ -96,6 +97,10 @@ class InMemory:
         """Return the labels of the sample."""
         return labels
 
+    def coupled(self, data: Prepared, learned: dict[str, Any]) -> tuple[Prepared, dict[str, Any]]:
+        """Return the data of the sample with the graphs of the model, if it has all documents."""
+        return self._model._coupled(data, learned)
+
     def spread(
         self, data: Prepared, learned: dict[str, Any], labels: Any, guess: Guess | None
     ) -> tuple[Prepared, dict[str, Any]]:
@@ -146,12 +151,11 @@ class OnDisk(InMemory):
         n_docs, wanted = self._sharded.n_docs, self._budget.sample_docs
         if wanted >= n_docs:
             return None
-        if self._model._needs_all_documents:
+        remedy = self._model._needs_all_documents(self._sharded.names)
+        if remedy:
             raise MemoryError(
                 f"{type(self._model).__name__} needs all documents in memory before it begins: "
-                f"{self._budget.describe_all()}. Raise memory=, or fit a model that does not "
-                "compare documents with each other: PLSA, LinkPLSA, DualPLSA, MVPLSA or "
-                "DivergenceCoPLSA."
+                f"{self._budget.describe_all()}. Raise memory=, {remedy}."
             )
         rng = np.random.default_rng([self._writer.seed, n_docs])
         wanted = min(max(wanted, FEWEST, 10 * self._model.n_components), n_docs - 1)
@@ -187,6 +191,10 @@ class OnDisk(InMemory):
         return check_topic_labels(labels, self._sharded.n_docs, self._model.n_components)
 
     # -- from the sample to all documents --
+
+    def coupled(self, data: Prepared, learned: dict[str, Any]) -> tuple[Prepared, dict[str, Any]]:
+        """Return the data of the sample; without graphs, unless it has all documents."""
+        return super().coupled(data, learned) if self._rows is None else (data, learned)
 
     def spread(
         self, data: Prepared, learned: dict[str, Any], labels: Any, guess: Guess | None
@@ -232,7 +240,8 @@ class OnDisk(InMemory):
         views: Any = self._sharded
         seeds, names = prepare_seeds(model.seeds, model.n_components, model.init, views, data)
         learned = {**learned, "view_weights_": weights, "topic_names_": names}
-        return self._with_internal(replace(data, seeds=seeds), sample), learned
+        data, learned = model._coupled(replace(data, seeds=seeds), learned)
+        return self._with_internal(data, sample), learned
 
     def _with_internal(self, data: Prepared, sample: Prepared) -> Prepared:
         """Add the ensemble's view, which only documents of the sample have."""

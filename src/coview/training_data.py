@@ -116,8 +116,8 @@ class TrainingDataMixin:
     ) -> tuple[Prepared, dict[str, Any]]:
         """Return the data to work on, and fitted attributes that are known before EM begins.
 
-        A model with a penalty across documents (graphs, pairs) puts it into `data.penalty`. The
-        ensemble's internal view is added later: no model has to know of it.
+        A model with a penalty across documents (pairs) puts it into `data.penalty`; graphs follow
+        in `_coupled`. The ensemble's internal view is added later: no model has to know of it.
         """
         scaling = learn_scaling(views.matrices, views.present, self.scaling)
         data = prepare(views, scaling, check_dtype(self.dtype))
@@ -136,6 +136,18 @@ class TrainingDataMixin:
         data = replace(data, seeds=seeds)
         data, learned = self._learn_from_views(data, rng.spawn(1)[0])
         return data, {**learned, "scaling_": scaling, "topic_names_": names}
+
+    def _coupled(self, data: Prepared, learned: dict[str, Any]) -> tuple[Prepared, dict[str, Any]]:
+        """Return the data of all documents with the graphs that join them, and what is learned."""
+        return data, learned
+
+    def _graph_entries(self, n_docs: int, names: Sequence[str]) -> list[int]:
+        """Return how many entries each graph over all documents has, or may have."""
+        return []
+
+    def _needs_all_documents(self, names: Sequence[str]) -> str:
+        """Return what to do if not all documents fit into memory; empty if they need not."""
+        return ""
 
     def _learn_from_views(
         self, data: Prepared, rng: np.random.Generator

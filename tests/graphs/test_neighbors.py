@@ -1,8 +1,6 @@
-"""Neighbor graphs against brute force in every corner, the index, graphs that are given, sums."""
+"""Neighbor graphs against brute force in every corner."""
 
-import sys
 import tracemalloc
-import types
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +10,6 @@ from threadpoolctl import threadpool_limits
 
 from coview.graphs import neighbors as graphs
 from coview.graphs.neighbors import knn_graph
-from coview.views.checks import DataWarning
 from tests.reference import ltm
 
 
@@ -111,6 +108,19 @@ def test_the_number_of_threads_does_not_matter(rng):
         assert (knn_graph(points, 5) != expected).nnz == 0
 
 
+def test_single_precision_is_used_where_it_suffices_and_changes_nothing(rng, monkeypatch):
+    points = rng.normal(size=(200, 5))
+    used, blocks = [], graphs._Blocks
+    monkeypatch.setattr(graphs, "_Blocks", lambda *args: used.append(args[2:]) or blocks(*args))
+    same(knn_graph(points, 5), ltm.knn_graph(points, 5))
+    assert used == [(), (np.float32,)]
+    used.clear()
+    # differences of the size of its rounding errors
+    far = 1.0 + 1e-5 * rng.normal(size=(200, 5))
+    same(knn_graph(far, 5), ltm.knn_graph(far, 5))
+    assert used == [()]
+
+
 def test_points_far_from_the_origin_are_told_apart(rng):
     # |b|^2 - 2ab has no digit left of these distances
     offsets = rng.permutation(60)[:, None] * 2.0**-20
@@ -168,87 +178,3 @@ def test_memory_is_linear_in_documents(rng, dense):
 def test_wrong_options_are_refused(options, match):
     with pytest.raises(ValueError, match=match):
         knn_graph(np.eye(3), **options)
-
-
-# -- an index -------------------------------------------------------------------------------------
-
-
-class FakeIndex:
-    """All neighbors in reverse order, with the point itself and places that hold nothing."""
-
-    calls: list = []  # noqa: RUF012
-
-    def __init__(self, data, n_neighbors, random_state, n_jobs):
-        FakeIndex.calls.append((data, n_neighbors, random_state, n_jobs))
-        dense = data.toarray() if sp.issparse(data) else data
-        distances = ((dense[:, None] - dense[None]) ** 2).sum(axis=2)
-        nearest = np.argsort(distances, axis=1, kind="stable")[:, : n_neighbors - 1]
-        nothing = np.full((len(dense), 1), -1)
-        self.neighbor_graph = np.hstack([nothing, nearest[:, ::-1]]).astype(np.int32), None
-
-
-@pytest.fixture
-def index(monkeypatch):
-    """An index in place of the one of the extra, and a limit that makes "auto" want it."""
-    module = types.ModuleType("pynndescent")
-    module.NNDescent = FakeIndex
-    monkeypatch.setitem(sys.modules, "pynndescent", module)
-    monkeypatch.setattr(graphs, "find_spec", lambda name: name)
-    monkeypatch.setattr(graphs, "MAX_WORK", 1e4)
-    FakeIndex.calls.clear()
-    return FakeIndex.calls
-
-
-@kinds
-@pytest.mark.parametrize("method", ["auto", "approximate"])
-def test_candidates_of_an_index_are_ranked_like_all_pairs(rng, index, kind, method):
-    points = points_of(kind, rng, n=400)
-    found = knn_graph(points, 3, method=method, seed=7)
-    same(found, knn_graph(points, 3, method="exact").toarray())
-    if kind in ("general", "sparse"):
-        ((data, most, seed, n_jobs),) = index
-        assert (most, seed, n_jobs) == (13, 7, 1)
-        assert data.dtype == np.float32
-        assert sp.issparse(data) == (kind == "sparse")
-
-
-def test_an_index_of_few_points_is_not_built(rng, index):
-    points = rng.random((60, 3))
-    same(knn_graph(points, 3, method="approximate"), ltm.knn_graph(points, 3))
-    assert index == []
-
-
-def test_without_the_extra_auto_compares_all_pairs_and_says_so(rng, monkeypatch):
-    monkeypatch.setattr(graphs, "find_spec", lambda name: None)
-    monkeypatch.setattr(graphs, "MAX_WORK", 1e4)
-    points = rng.random((60, 3))
-    with pytest.warns(DataWarning, match=r"60 documents .* pip install 'coview\[graph\]'"):
-        found = knn_graph(points, 3)
-    same(found, ltm.knn_graph(points, 3))
-
-
-def test_without_the_extra_an_index_is_an_error_that_names_it(rng, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pynndescent", None)
-    with pytest.raises(ImportError, match=r"pip install 'coview\[graph\]'"):
-        knn_graph(rng.random((300, 3)), 3, method="approximate")
-
-
-def text_like(rng, n_docs, n_terms=2000, n_topics=12):
-    """Documents of some 60 words, from topics over a vocabulary as skewed as words are."""
-    share = 1 / np.arange(1, n_terms + 1)
-    p_w_z = rng.dirichlet(300 * share / share.sum(), n_topics)
-    p_w_d = rng.dirichlet(np.full(n_topics, 0.2), n_docs) @ p_w_z
-    p_w_d /= p_w_d.sum(axis=1, keepdims=True)
-    return sp.csr_array(rng.multinomial(1 + rng.poisson(60, n_docs), p_w_d).astype(float))
-
-
-@pytest.mark.slow
-def test_the_real_index_finds_nine_neighbors_in_ten_and_the_same_each_time(rng):
-    """One test, since the index compiles for half a minute in each process that uses it."""
-    pytest.importorskip("pynndescent", reason="the extra coview[graph] is not installed")
-    text = text_like(rng, 3000)
-    exact = knn_graph(text, 5, method="exact")
-    found, again = (knn_graph(text, 5, method="approximate", seed=3) for _ in range(2))
-    assert exact.nnz > found.multiply(exact).nnz > 0.9 * exact.nnz  # an index, not all pairs
-    assert (found != found.T).nnz == 0
-    assert (found != again).nnz == 0

@@ -7,30 +7,32 @@ The exact search compares all pairs, a block of rows at a time; no array is docu
 Products of matrices give candidates, with a bound on their rounding errors, and sums of squared
 differences in double precision rank them. Therefore equal distances tie exactly, and neither the
 number of threads nor the size of a block changes the result. Equal documents are searched once.
+
+Where all pairs are too many, candidates come from `descent` instead, and are ranked alike.
 """
 
 from __future__ import annotations
 
-import warnings
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from coview.graphs.descent import near_points
 from coview.params import check_choice, check_int
-from coview.views.checks import DataWarning
 from coview.views.matrix_checks import frozen_csr
-from coview.wording import plural
 
-# Costs in units of one multiplication in a dense product (about 0.06 ns on two cores): of one
+# Costs in units of one multiplication in a dense product (about 0.03 ns on one core): of one
 # multiplication in a sparse product, and of selecting among the distances of one pair.
 SPARSE_COST, CHOICE_COST = 100, 50
-# Limit of "auto": one or two minutes, such as 50,000 documents of 500 dense features.
-MAX_WORK = 1.5e12
+# Limit of "auto": some 5 CPU seconds, of 28,000 texts or 30,000 documents of 100 dense features.
+# The approximate search is as fast at 10,000 texts or 4,000 such documents; but up to the limit a
+# fit takes longer than all pairs, which miss nothing.
+MAX_WORK = 1.5e11
 BUFFER = 1 << 25  # bytes of a block of distances
 CHUNK = 1 << 20  # entries of the rows whose differences are squared at a time
-INDEX_NEIGHBORS = 4  # an index returns this many times the neighbors that are needed
+TOLD_APART = 50.0  # times the rounding errors of single precision: distances it suffices for
+PROBE = 64  # documents whose distances decide about the precision
 
 
 class NeighborPairs(NamedTuple):
@@ -59,6 +61,7 @@ def knn_graph(
     metric: str = "euclidean",
     method: str = "auto",
     seed: int = 0,
+    n_jobs: int | None = None,
 ) -> sp.csr_array:
     """Return the graph of nearest neighbors: an edge if either document is near the other.
 
@@ -77,11 +80,13 @@ def knn_graph(
         "cosine" is the Euclidean distance between documents scaled to length one.
     method : {"auto", "exact", "approximate"}, default="auto"
         "exact" compares all pairs: time grows with the square of the documents, memory does not.
-        "approximate" builds an index and needs the extra ``coview[graph]``. "auto" is exact if that
-        takes up to a minute or two (such as 50,000 documents of 500 dense features), and
-        approximate beyond; without the extra it stays exact, with a warning.
+        "approximate" compares neighbors of neighbors: time grows with the documents, and some 2 to
+        5 in 100 neighbors are replaced by others nearly as near. "auto" is exact as long as that
+        takes a few seconds (20,000 documents or so), and approximate beyond.
     seed : int, default=0
-        Seed of the index; the same seed gives the same graph.
+        Seed of the approximate search; the same seed gives the same graph.
+    n_jobs : int or None, default=None
+        Threads of the approximate search, None for every core. The graph does not depend on it.
 
     Returns
     -------
@@ -102,17 +107,25 @@ def knn_graph(
     points = scaled_points(sp.csr_array(matrix)[docs])
     if metric == "cosine":
         points.data /= np.repeat(np.sqrt(squared_lengths(points)), np.diff(points.indptr))
-    pairs = nearest_pairs(points, n_neighbors, method=method, seed=seed)
+    pairs = nearest_pairs(points, n_neighbors, method=method, seed=seed, n_jobs=n_jobs)
     return graph_of_pairs(pairs, docs, n_docs)
 
 
 def nearest_pairs(
-    points: sp.csr_array, n_neighbors: int, *, method: str = "auto", seed: int = 0
+    points: sp.csr_array,
+    n_neighbors: int,
+    *,
+    method: str = "auto",
+    seed: int = 0,
+    n_jobs: int | None = None,
 ) -> NeighborPairs:
     """Return the nearest neighbors of each of some points, as `knn_graph` finds them."""
     check_int("n_neighbors", n_neighbors, 1)
     first, group = _distinct(points)
-    found = _search(points[first], min(n_neighbors, len(first) - 1), method, seed)
+    distinct = points if len(first) == len(group) else points[first]
+    found = _search(distinct, min(n_neighbors, len(first) - 1), method, seed, n_jobs)
+    if distinct is points:
+        return found
     return _with_duplicates(found, group, n_neighbors)
 
 
@@ -198,21 +211,38 @@ def _with_duplicates(found: NeighborPairs, group: np.ndarray, most: int) -> Neig
 # -- exact search ---------------------------------------------------------------------------------
 
 
-def _search(points: sp.csr_array, k: int, method: str, seed: int) -> NeighborPairs:
+def _search(
+    points: sp.csr_array, k: int, method: str, seed: int, n_jobs: int | None
+) -> NeighborPairs:
     """Return the k nearest neighbors of each of some distinct points."""
     if k < 1:
         return NeighborPairs(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))
-    if method == "approximate" or (method == "auto" and _needs_index(points)):
-        return _approximate(points, k, seed)
+    if method == "approximate" or (method == "auto" and _too_many(points)):
+        return _approximate(points, k, seed, n_jobs)
     return _exact(points, k)
 
 
 def _exact(points: sp.csr_array, k: int) -> NeighborPairs:
-    search = _Blocks(points, k)
+    search = _in_enough_precision(points, k)
     step = max(1, BUFFER // (8 * search.n_padded))
     blocks = range(0, points.shape[0], step)
     parts = [search.nearest(i, min(i + step, points.shape[0])) for i in blocks]
     return NeighborPairs(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _in_enough_precision(points: sp.csr_array, k: int) -> _Blocks:
+    """Return the search in single precision, if that leaves few candidates: it is twice as fast.
+
+    The neighbors are the same: candidates are all pairs that can be neighbors, up to rounding.
+    """
+    search = _Blocks(points, k)
+    if search.slack is None or points.shape[0] <= PROBE:
+        return search
+    single = _slack(points, search.lengths[: points.shape[0]], np.float32)
+    assert single is not None
+    probe = search.nearest(0, PROBE).distances.reshape(PROBE, k)[:, -1]
+    enough = np.median(probe) > TOLD_APART * np.median(single)
+    return _Blocks(points, k, np.float32) if enough else search
 
 
 class _Blocks:
@@ -222,7 +252,7 @@ class _Blocks:
     this is several times faster than either alone.
     """
 
-    def __init__(self, points: sp.csr_array, k: int) -> None:
+    def __init__(self, points: sp.csr_array, k: int, dtype: type = np.float64) -> None:
         n = points.shape[0]
         self.points, self.k = points, k
         # the k smallest minima over groups of columns bound the k smallest columns from above
@@ -234,10 +264,10 @@ class _Blocks:
         self.lengths = np.pad(lengths, padding, constant_values=np.inf)
         # the squared lengths as one more feature: the product of matrices adds them on its way
         dense = np.pad(points[:, common].toarray(), (padding, (0, 0)))
-        self.dense = np.column_stack([dense, self.lengths])
-        self.rare = points[:, ~common]
+        self.dense: np.ndarray = np.column_stack([dense, self.lengths]).astype(dtype)
+        self.rare = points[:, ~common].astype(dtype)
         self.rare_by_term = self.rare.tocsc()
-        self.slack = _slack(points, lengths)
+        self.slack = _slack(points, lengths, dtype)
 
     def nearest(self, start: int, stop: int) -> NeighborPairs:
         """Return the k nearest neighbors of the points start to stop."""
@@ -271,7 +301,7 @@ class _Blocks:
         into = own @ self.dense.T
         if self.rare.nnz:
             rows, columns = self.rare[start:stop], self.rare_by_term
-            parts = rows.indptr, rows.indices, -2 * rows.data
+            parts = rows.indptr, rows.indices, -2 * rows.data  # keeps the precision
             sparse_products(*parts, columns.indptr, columns.indices, columns.data, into)
         into[np.arange(stop - start), np.arange(start, stop)] = np.inf
         return into
@@ -282,20 +312,24 @@ def sparse_costs(points: sp.csr_array) -> np.ndarray:
     return SPARSE_COST * np.bincount(points.indices, minlength=points.shape[1]).astype(float) ** 2
 
 
-def _slack(points: sp.csr_array, lengths: np.ndarray) -> np.ndarray | None:
+def _slack(
+    points: sp.csr_array, lengths: np.ndarray, dtype: type = np.float64
+) -> np.ndarray | None:
     """Return twice the largest error of |b|^2 - 2ab for each a; None if it is exact (counts)."""
     longest = lengths.max()
     # sums of up to 4 * longest of products of multiples of this unit fit into 53 bits
     whole = points.data / 2.0 ** np.ceil(np.log2(4 * longest) / 2 - 26)
-    if (whole == np.rint(whole)).all():
+    if dtype == np.float64 and (whole == np.rint(whole)).all():
         return None
-    return rounding_slack(np.diff(points.indptr).max(), lengths, longest)
+    return rounding_slack(np.diff(points.indptr).max(), lengths, longest, dtype)
 
 
-def rounding_slack(n_products: int, lengths: np.ndarray, longest: float) -> np.ndarray:
+def rounding_slack(
+    n_products: int, lengths: np.ndarray, longest: float, dtype: type = np.float64
+) -> np.ndarray:
     """Return twice the largest error of |b|^2 - 2ab for each a, of the squared `lengths`."""
     # the error of a sum of n products is at most n eps sum |ab|, and 2 |ab| <= a^2 + b^2
-    return 4 * np.finfo(float).eps * (n_products + 4) * (lengths + longest)
+    return 4 * float(np.finfo(dtype).eps) * (n_products + 4) * (lengths + longest)
 
 
 def _without_late_ties(pairs: NeighborPairs, limit: np.ndarray, k: int) -> NeighborPairs:
@@ -328,36 +362,19 @@ def measured(
 # -- approximate search ---------------------------------------------------------------------------
 
 
-def _needs_index(points: sp.csr_array) -> bool:
-    """Return whether there are too many pairs to compare and an index is installed."""
+def _too_many(points: sp.csr_array) -> bool:
+    """Return whether comparing all pairs takes longer than is worth it."""
     pairs = float(points.shape[0]) ** 2
-    work = np.minimum(sparse_costs(points), pairs).sum() + CHOICE_COST * pairs
-    if work <= MAX_WORK or find_spec("pynndescent") is not None:
-        return work > MAX_WORK
-    message = (
-        f"Comparing all pairs of {plural(points.shape[0], 'document')} takes some "
-        f"{work / 1e12:,.0f} minutes; pip install 'coview[graph]' brings an approximate index."
-    )
-    warnings.warn(message, DataWarning, stacklevel=4)
-    return False
+    return np.minimum(sparse_costs(points), pairs).sum() + CHOICE_COST * pairs > MAX_WORK
 
 
-def _approximate(points: sp.csr_array, k: int, seed: int) -> NeighborPairs:
-    """Take candidates from an index; measure and rank them as in the exact search."""
-    try:
-        from pynndescent import NNDescent
-    except ImportError as error:
-        need = "method='approximate' needs pynndescent: pip install 'coview[graph]'"
-        raise ImportError(f"{need}, or use method='exact'.") from error
-    most = INDEX_NEIGHBORS * k + 1  # itself included
-    if points.shape[0] <= 10 * most:
-        return _exact(points, k)
-    data = sp.csr_matrix(points.astype(np.float32))
-    if points.nnz > 0.5 * points.shape[0] * points.shape[1]:
-        data = data.toarray()
-    # one thread: with more, the graph depends on their number
-    index = NNDescent(data, n_neighbors=most, random_state=seed, n_jobs=1)
-    others = index.neighbor_graph[0].astype(np.intp).ravel()
-    own = np.repeat(np.arange(points.shape[0]), most)
-    known = (others >= 0) & (others != own)
-    return measured(NeighborPairs(own[known], others[known], np.empty(0)), points).nearest(k)
+def _approximate(points: sp.csr_array, k: int, seed: int, n_jobs: int | None) -> NeighborPairs:
+    """Find candidates by way of neighbors; measure and rank them as in the exact search."""
+    lengths = squared_lengths(points)
+    others, rough = near_points(points, lengths, k, seed=seed, n_jobs=n_jobs)
+    # what may be among the k nearest of these, up to rounding
+    slack = rounding_slack(8, lengths, lengths.max(), np.float32)
+    near = rough <= (rough[:, k - 1] + slack)[:, None]
+    own, place = np.nonzero(near & (others >= 0))
+    pairs = NeighborPairs(own, others[own, place].astype(np.intp), np.empty(0))
+    return measured(pairs, points).nearest(k)

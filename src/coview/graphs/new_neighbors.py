@@ -22,7 +22,6 @@ import scipy.sparse as sp
 from coview.graphs.neighbors import (
     BUFFER,
     CHOICE_COST,
-    MAX_WORK,
     NeighborPairs,
     largest_value,
     measured,
@@ -33,6 +32,8 @@ from coview.graphs.neighbors import (
 )
 from coview.views.checks import DataWarning
 from coview.wording import plural
+
+MAX_WORK = 1.5e12  # beyond this a search takes minutes, and warns of it
 
 
 def neighbor_radii(pairs: NeighborPairs, n_points: int, n_neighbors: int) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Graphs of nearest neighbors in LTM and MGGM, and new documents that join them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
 from weakref import WeakKeyDictionary
@@ -23,8 +24,10 @@ from coview.graphs.new_neighbors import (
     pack_points,
     unpack_points,
 )
+from coview.models._shared import OTHER_MODELS
 from coview.models._strength import PenalizedModel
 from coview.views.density import is_dense
+from coview.wording import listing
 
 # of the weight of all graphs; the pull of one that has less is far below the fold-in's tolerance
 NEGLIGIBLE = 1e-6
@@ -48,7 +51,7 @@ class NeighborFeatures:
 
 
 def neighbor_graph(
-    data: Prepared, v: int, n_neighbors: int, metric: str
+    data: Prepared, v: int, n_neighbors: int, metric: str, n_jobs: int | None = None
 ) -> tuple[sp.csr_array, dict[str, Any]]:
     """Return the graph of nearest neighbors in one view, Eq. 5 of Wang et al. (2017).
 
@@ -56,7 +59,7 @@ def neighbor_graph(
     """
     matrix, docs = data.matrices[v], np.flatnonzero(data.present[:, v])
     points = scaled_points(NeighborFeatures(matrix, metric).of(matrix)[docs])
-    pairs = nearest_pairs(points, n_neighbors)
+    pairs = nearest_pairs(points, n_neighbors, n_jobs=n_jobs)
     radii = neighbor_radii(pairs, len(docs), n_neighbors)
     return graph_of_pairs(pairs, docs, data.n_docs), pack_points(matrix, docs, radii, n_neighbors)
 
@@ -69,11 +72,34 @@ class NeighborsOfNewDocuments(PenalizedModel):
     documents are folded in without the graph, as they were.
     """
 
+    n_neighbors: int
     neighbor_metric: Literal["auto", "euclidean", "tfidf"]
     smooth_new: bool
     graph_points_: dict[str, dict[str, Any]]
     graph_strength_: float
     doc_topic_: np.ndarray
+
+    def _graphs_by_view(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the graphs that were given, by view or another name, as they were given."""
+        raise NotImplementedError
+
+    def _graph_entries(self, n_docs: int, names: Sequence[str]) -> list[int]:
+        given = self._graphs_by_view(names)
+        sizes = [g.nnz if sp.issparse(g) else np.count_nonzero(g) for g in given.values()]
+        n_made = len(set(names) - set(given))
+        return [*map(int, sizes), *[2 * n_docs * self.n_neighbors] * n_made]
+
+    def _needs_all_documents(self, names: Sequence[str]) -> str:
+        if isinstance(self.strength, str):
+            return f"give a number as strength, {OTHER_MODELS}"
+        given = self._graphs_by_view(names)
+        missing = [name for name in names if name not in given]
+        if not missing:
+            return ""
+        return (
+            f"give a graph of the documents for {listing(missing)} (of links, say: "
+            f"coview.edge_graph), {OTHER_MODELS}"
+        )
 
     def _for_new(
         self, penalty: GraphSmoothness, points: dict[str, dict[str, Any]]

@@ -14,6 +14,11 @@ from coview.em.problem import Problem
 from coview.em.starts import Start
 from coview.params import LARGEST_STRENGTH, by_view, check_choice, check_factor, check_int
 
+OTHER_MODELS = (
+    "or fit a model that does not compare documents with each other: PLSA, LinkPLSA, DualPLSA, "
+    "MVPLSA or DivergenceCoPLSA"
+)  # where documents do not fit into memory
+
 # -- mixtures --------------------------------------------------------------------------------------
 
 

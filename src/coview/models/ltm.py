@@ -40,6 +40,7 @@ documents `em.penalties.neighbor_pull.NeighborPull`; the graph (5) is
 `models._neighbors.neighbor_graph`, for new documents `graphs.new_neighbors.NeighborSearch`.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -61,7 +62,6 @@ from coview.models._shared import (
 )
 from coview.params import check_choice
 from coview.runners.threads import effective_threads
-from coview.views.container import Views
 
 
 class LTM(NeighborsOfNewDocuments):
@@ -129,7 +129,6 @@ class LTM(NeighborsOfNewDocuments):
     """
 
     _one_view = True
-    _needs_all_documents = True
     _usual_strength = 2.0
 
     def __init__(
@@ -201,14 +200,11 @@ class LTM(NeighborsOfNewDocuments):
         check_choice("step", self.step, ["paper", "safe"])
         check_choice("smooth_new", self.smooth_new, [True, False])
 
-    def _prepare_training(
-        self, views: Views, labels: Any, rng: np.random.Generator
-    ) -> tuple[Prepared, dict[str, Any]]:
-        data, learned = super()._prepare_training(views, labels, rng)
+    def _coupled(self, data: Prepared, learned: dict[str, Any]) -> tuple[Prepared, dict[str, Any]]:
         points = {}
         if self.graph is None:
             graph, points[data.names[0]] = neighbor_graph(
-                data, 0, self.n_neighbors, self.neighbor_metric
+                data, 0, self.n_neighbors, self.neighbor_metric, self.n_jobs
             )
         else:
             graph = check_graph(self.graph, data.n_docs)
@@ -223,6 +219,9 @@ class LTM(NeighborsOfNewDocuments):
 
     def _problem(self, data: Prepared, start: Start, rng: np.random.Generator) -> Problem:
         return one_mixture(data, free_topics(start, data), start)
+
+    def _graphs_by_view(self, names: Sequence[str]) -> dict[str, Any]:
+        return {} if self.graph is None else {names[0]: self.graph}
 
     def _given_graphs(self, n_docs: int) -> dict[str, sp.csr_array]:
         return {} if self.graph is None else {"graph": check_graph(self.graph, n_docs)}

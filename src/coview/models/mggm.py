@@ -161,7 +161,6 @@ class MGGM(NeighborsOfNewDocuments):
     ['view_0', 'view_1']
     """
 
-    _needs_all_documents = True
     _usual_strength = 2.0
 
     def __init__(
@@ -249,10 +248,7 @@ class MGGM(NeighborsOfNewDocuments):
         check_choice("smooth_new", self.smooth_new, [True, False])
         check_choice("normalize_graph_weights", self.normalize_graph_weights, [True, False])
 
-    def _prepare_training(
-        self, views: Views, labels: Any, rng: np.random.Generator
-    ) -> tuple[Prepared, dict[str, Any]]:
-        data, learned = super()._prepare_training(views, labels, rng)
+    def _coupled(self, data: Prepared, learned: dict[str, Any]) -> tuple[Prepared, dict[str, Any]]:
         graphs, points = self._graphs(data)
         penalty = self._penalty(data, graphs)
         return replace(data, penalty=penalty), learned | self._for_new(penalty, points)
@@ -280,11 +276,14 @@ class MGGM(NeighborsOfNewDocuments):
                 own[name] = given.pop(name)
             elif data.matrices[v].nnz:  # without counts there are no neighbors
                 own[name], points[name] = neighbor_graph(
-                    data, v, self.n_neighbors, self.neighbor_metric
+                    data, v, self.n_neighbors, self.neighbor_metric, self.n_jobs
                 )
         # a graph without edges, as of a view that no two documents have, would take all weight
         joining = {n: graph for n, graph in (own | given).items() if graph.nnz}
         return joining or own, {n: p for n, p in points.items() if n in joining}
+
+    def _graphs_by_view(self, names: Sequence[str]) -> dict[str, Any]:
+        return dict(self.graphs or {})
 
     def _given_graphs(self, n_docs: int) -> dict[str, sp.csr_array]:
         return {n: check_graph(g, n_docs, n) for n, g in (self.graphs or {}).items()}

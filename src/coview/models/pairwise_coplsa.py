@@ -46,6 +46,7 @@ from coview.em.seeds import seeded_topics
 from coview.em.simplex import Room
 from coview.em.starts import Start
 from coview.models._shared import (
+    OTHER_MODELS,
     check_pair_strength,
     free_topics,
     mixture_of_each_view,
@@ -111,7 +112,6 @@ class PairwiseCoPLSA(PenalizedModel):
     ['view_0', 'view_1']
     """
 
-    _needs_all_documents = True
     _usual_strength = 1.0
 
     def __init__(
@@ -193,6 +193,9 @@ class PairwiseCoPLSA(PenalizedModel):
 
     def _n_slots(self, data: Prepared) -> int:
         return len(data.names)
+
+    def _needs_all_documents(self, names: Sequence[str]) -> str:
+        return OTHER_MODELS
 
     def _prepare_training(
         self, views: Views, labels: Any, rng: np.random.Generator

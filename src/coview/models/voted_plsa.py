@@ -53,7 +53,7 @@ from coview.models._estimators import (
     topic_shares,
     with_seed,
 )
-from coview.models._shared import free_topics, one_mixture
+from coview.models._shared import OTHER_MODELS, free_topics, one_mixture
 from coview.models.plsa import PLSA
 from coview.params import check_choice, seed_of_run
 from coview.views.container import Views
@@ -117,8 +117,6 @@ class VotedPLSA(BaseViewsModel):
     (3, True)
     """
 
-    _needs_all_documents = True  # to vote
-
     def __init__(
         self,
         n_components: int = 10,
@@ -177,6 +175,9 @@ class VotedPLSA(BaseViewsModel):
             raise ValueError(f"voter must have predict_proba or transform; got {self.voter!r}.")
         if self.second_stage is not None:
             check_second_stage(self.second_stage, self.n_components, self.seeds)
+
+    def _needs_all_documents(self, names: Sequence[str]) -> str:
+        return OTHER_MODELS
 
     def _prepare_training(
         self, views: Views, labels: Any, rng: np.random.Generator

@@ -169,9 +169,12 @@ class DiskRunner:
     def filed(self, problem: Problem) -> Problem:
         """Return a problem whose mixtures are in files, if they may be; those in memory are freed.
 
-        Mixtures that nobody has begun with stay as they are: uniform.
+        Mixtures that nobody has begun with stay as they are: uniform. But a penalty across
+        documents needs arrays.
         """
-        if not problem.penalty.row_local or not isinstance(problem.thetas[0], np.ndarray):
+        if not problem.penalty.row_local:
+            return replace(problem, thetas=tuple(theta[:] for theta in problem.thetas))
+        if not isinstance(problem.thetas[0], np.ndarray):
             return problem
         return replace(problem, thetas=self._store.write(problem.thetas))
 
