@@ -59,15 +59,17 @@ def to_pyldavis(model: Any, views: Any, *, view: str | None = None, **options: A
     """
     pyldavis = _package("pyLDAvis", "pyLDAvis")
     inner, name, counts, mixtures = _one_view(model, views, view)
-    has = np.flatnonzero(counts.sum(axis=1) > 0)
-    seen = np.flatnonzero((inner.components_[name].sum(axis=0) > 0) & (counts.sum(axis=0) > 0))
+    sizes = counts.sum(axis=1, dtype=np.float64)
+    frequencies = counts.sum(axis=0, dtype=np.float64)
+    has = np.flatnonzero(sizes > 0)
+    seen = np.flatnonzero((inner.components_[name].sum(axis=0) > 0) & (frequencies > 0))
     topics = inner.components_[name][:, seen].astype(np.float64)
     return pyldavis.prepare(
         topic_term_dists=_normalized(topics),
         doc_topic_dists=_normalized(mixtures[has].astype(np.float64)),
-        doc_lengths=counts[has].sum(axis=1),
+        doc_lengths=sizes[has],
         vocab=_terms(inner, name)[seen],
-        term_frequency=counts.sum(axis=0)[seen],
+        term_frequency=frequencies[seen],
         **options,
     )
 

@@ -22,6 +22,7 @@ from coview.loaded import (
 )
 from coview.wording import plural, quoted
 
+MOST_FIRST_DOCS = 10**9  # with which a stream begins
 OPTIONAL_TERMS = ("roughness", "log_prior", "seed_term", "ensemble_term")
 Check = Callable[[Any, str], Any]
 # without these no new document can be folded in
@@ -75,6 +76,7 @@ class _Sizes:
 
     def __init__(self, model: Any) -> None:
         self.docs, self.topics = check_shares(model.doc_topic_, "mixtures").shape
+        self.real = tuple(getattr(model, "scaling_", ()))  # views of measurements
         names = check_value(model.view_names_, "tuple of views", tuple)
         self.names = [check_value(name, "name of a view", str) for name in names]
         if list(check_keys(model.components_, "topics", self.names)) != self.names or not names:
@@ -196,12 +198,17 @@ class _Sizes:
     def _first_docs(self, first: Any, what: str) -> None:
         """Check the documents with which a stream has begun: see `coview.stream_start`."""
         labels = check_array(first["labels"], what, (None,), "i", low=-1, below=self.topics)
-        check_value(first["wanted"], what, int, low=0)
-        check_array(first["present"], what, (len(labels), len(self.names)), "b")
-        for view, part in check_keys(first["views"], what, self.names).items():
-            values = check_array(part["values"], what, (None,), "iuf")
+        if check_value(first["wanted"], what, int, low=0) > MOST_FIRST_DOCS:
+            raise ValueError(f"its {what} shall become {first['wanted']}")
+        present = check_array(first["present"], what, (len(labels), len(self.names)), "b")
+        parts = check_keys(first["views"], what, self.names)
+        for has, (view, part) in zip(present.T, parts.items(), strict=True):
+            low = None if view in self.real else 0
+            values = check_array(part["values"], what, (None,), "iuf", low=low)
             check_array(part["indices"], what, (len(values),), "i", low=0, below=self.widths[view])
             _check_ends(part["indptr"], len(labels), len(values), what)
+            if np.diff(part["indptr"])[~has].any():
+                raise ValueError(f"its {what} have terms of a view that they lack")
 
 
 def _check_rows(points: Mapping[str, Any], n_docs: int, width: int, what: str) -> None:

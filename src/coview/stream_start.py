@@ -11,7 +11,7 @@ complete; then they are dropped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,8 @@ import scipy.sparse as sp
 
 from coview.params import check_int
 from coview.views.container import Views
+from coview.views.density import has_negatives, is_dense_real
+from coview.views.vocabulary import read_known
 
 DOCS_PER_TOPIC = 80
 ENOUGH_DOCS = 400  # to learn weights of views: with a hundred a good view may get none
@@ -49,32 +51,46 @@ class FirstDocs:
         return cls(views, given, wanted)
 
     def as_data(self) -> dict[str, Any]:
-        """Return the documents as plain arrays, for `first_docs_` and the model file."""
+        """Return copies of the documents as plain arrays, for `first_docs_` and the model file.
+
+        Views share the arrays that they are given, and a stream may fill the same ones again.
+        """
         parts = {
-            name: {"values": m.data, "indices": m.indices, "indptr": m.indptr.astype(np.int64)}
+            name: {
+                "values": m.data.copy(),
+                "indices": m.indices.copy(),
+                "indptr": m.indptr.astype(np.int64),
+            }
             for name, m in self.views.matrices.items()
         }
-        about = {"present": self.views.present, "labels": self.labels, "wanted": self.wanted}
-        return {"views": parts, **about}
+        present, labels = self.views.present.copy(), self.labels.copy()
+        return {"views": parts, "present": present, "labels": labels, "wanted": self.wanted}
 
     @classmethod
     def from_data(
-        cls, data: Mapping[str, Any], features: Mapping[str, Any], widths: Mapping[str, int]
+        cls,
+        data: Mapping[str, Any],
+        features: Mapping[str, Any],
+        widths: Mapping[str, int],
+        real: Collection[str] = (),
     ) -> FirstDocs:
-        """Return the documents that `as_data` has written, with the present columns of a model."""
+        """Return the documents that `as_data` has written, with the present columns of a model.
+
+        The views in `real` are known to hold measurements, which may be negative.
+        """
         n_docs = len(data["labels"])
         matrices = {}
         for name, part in data["views"].items():
             arrays = part["values"], part["indices"], part["indptr"]
             matrices[name] = sp.csr_array(arrays, shape=(n_docs, widths[name]))
         named = {name: names for name, names in features.items() if names is not None}
-        views = Views(matrices, features=named, present=data["present"])
+        views = read_known(matrices, real, features=named, present=data["present"])
         return cls(views, data["labels"], data["wanted"])
 
-    def with_batch(self, batch: FirstDocs) -> FirstDocs:
+    def with_batch(self, batch: FirstDocs, real: Collection[str] = ()) -> FirstDocs:
         """Return the documents with those of a batch, of the same columns, behind them.
 
-        The batch says how many there shall be.
+        The batch says how many there shall be. `real` are the views of measurements.
         """
         n_new, new = batch.views.n_docs, batch.views.matrices
         masks = dict(zip(batch.views.names, batch.views.present.T, strict=True))
@@ -87,13 +103,24 @@ class FirstDocs:
         present = np.column_stack([masks.get(name, lacking) for name in matrices])
         present = np.vstack([self.views.present, present])
         named = {name: names for name, names in self.views.features.items() if names is not None}
-        views = Views(matrices, features=named, present=present)
+        views = read_known(matrices, real, features=named, present=present)
         return FirstDocs(views, np.concatenate([self.labels, batch.labels]), batch.wanted)
+
+    @property
+    def n_docs(self) -> int:
+        """The number of documents that have a term; the others teach nothing."""
+        filled = [np.diff(m.indptr) > 0 for m in self.views.matrices.values()]
+        return int(np.count_nonzero(np.any(filled, axis=0)))
 
     @property
     def complete(self) -> bool:
         """Whether there are as many as there shall be."""
-        return len(self.labels) >= self.wanted
+        return self.n_docs >= self.wanted
+
+    def can_be_fitted(self) -> bool:
+        """Return whether all views that are negative are dense enough to be measurements."""
+        matrices = self.views.matrices.values()
+        return all(is_dense_real(m) for m in matrices if has_negatives(m))
 
 
 def same_numbers(before: np.ndarray, after: np.ndarray, held: Iterable[int]) -> np.ndarray:

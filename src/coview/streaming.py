@@ -25,7 +25,7 @@ from coview.em.prepared import Prepared, prepare
 from coview.em.prior import Prior
 from coview.em.problem import Problem
 from coview.em.restarts import one_fit_at_a_time
-from coview.em.scaling import count_clipped, warn_of_clipped
+from coview.em.scaling import count_clipped, real_views, warn_of_clipped
 from coview.em.seed_words import find_words, number_seeds
 from coview.em.seeds import Seeds, ViewSeeds, find_seeds
 from coview.em.simplex import pad_topics
@@ -191,13 +191,15 @@ class StreamMixin(NewDocumentsMixin):
     def _fit_first(self, X: Any, labels: Any, wanted: int) -> Self:
         """Fit the first batch, and keep it if the stream is to begin with more documents."""
         views = self._training_views(X)
-        keeps = views.n_docs < wanted and isinstance(self.init, str)
-        self._fit_start(views, labels, "until there are more" if keeps else "for the whole stream")
+        if labels is not None:
+            labels = check_topic_labels(labels, views.n_docs, self.n_components)
+        first = FirstDocs.of(views, labels, wanted)
+        keeps = not first.complete and isinstance(self.init, str)
+        later = keeps and wanted >= ENOUGH_DOCS
+        self._fit_start(views, labels, "until there are more" if later else "for the whole stream")
         self._begin_stream()
         if keeps:
-            if labels is not None:
-                labels = check_topic_labels(labels, views.n_docs, self.n_components)
-            self.first_docs_ = FirstDocs.of(views, labels, wanted).as_data()
+            self.first_docs_ = first.as_data()
         return self
 
     def _fit_start(self, views: Views, labels: Any, how_long: str | None = None) -> None:
@@ -222,18 +224,24 @@ class StreamMixin(NewDocumentsMixin):
     def _begins_again(self, views: Views, labels: Any, wanted: int | None) -> bool:
         """Add the batch to the first documents, if these are kept; fit them if it is time to.
 
-        Topics that somebody has named or hidden are no longer for a fit to replace.
+        Topics that somebody has named or hidden are no longer for a fit to replace. Measurements
+        that have become too sparse for a fit are left to the steps of the stream.
         """
         data = self.__dict__.pop("first_docs_", None)
+        if not isinstance(self.init, str):  # it was another one when the stream began
+            return False
         untouched = number_seeds(self.seeds, self.n_components, [None] * self.n_components)[1]
         if data is None or [*self.topic_names_] != untouched or hasattr(self, "hidden_topics_"):
             return False
         widths = {name: topics.shape[1] for name, topics in self.components_.items()}
-        first = FirstDocs.from_data(data, self.feature_names_, widths)
+        real = real_views(self.scaling_)
+        first = FirstDocs.from_data(data, self.feature_names_, widths, real)
         wanted = first.wanted if wanted is None else wanted
-        first = first.with_batch(FirstDocs.of(views, labels, wanted))
+        first = first.with_batch(FirstDocs.of(views, labels, wanted), real)
+        if not first.can_be_fitted():
+            return False
         # no batch is larger than the last fit: that would have been one
-        again = first.complete or first.views.n_docs >= GROWTH * self.stream_["largest"]
+        again = first.complete or first.n_docs >= GROWTH * self.stream_["largest"]
         if again:
             self._fit_again(first, views)
         if not first.complete:

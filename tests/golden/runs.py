@@ -1267,7 +1267,7 @@ def numbers(text: str) -> list[str]:
 # -- the recording ---------------------------------------------------------------------------------
 
 RECORDING, WORDS = HERE / "runs.json", HERE / "commands"
-LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "opencv-python-headless", "pynndescent")
+LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "opencv-python-headless")
 
 
 def all_cases() -> Iterator[tuple[str, Callable[[], dict]]]:

@@ -173,6 +173,9 @@ def test_memory_is_linear_in_documents(rng, dense):
         ({"n_neighbors": 0}, "n_neighbors must be an integer of at least 1"),
         ({"metric": "l1"}, "metric must be one of"),
         ({"method": "guess"}, "method must be one of"),
+        ({"seed": "x"}, "seed must be an integer"),
+        ({"seed": -1}, "seed must be an integer of at least 0"),
+        ({"n_jobs": "x"}, "n_jobs must be"),
     ],
 )
 def test_wrong_options_are_refused(options, match):

@@ -57,7 +57,7 @@ import coview.kernels.simplex
 def test_no_kernel_assigns_an_array_to_an_array(tmp_path):
     """numba then compiles the message of a mismatch of shapes, which takes two seconds."""
     assert run(tmp_path, UNICODE) == ""  # the kernels that are compiled on import
-    numbers = re.compile(r"\[\w*:\w*\] = ([\d.]+( if .*)?|last|np\.inf)( *#.*)?$")
+    numbers = re.compile(r"\[\w*:\w*\] = (-?[\d.]+( if .*)?|last|np\.inf)( *#.*)?$")
     for path in sorted(Path(coview.kernels.__path__[0]).glob("*.py")):
         for line in path.read_text().splitlines():
             if re.search(r"^\s+[\w.]+\[\w*:\w*\] = ", line):

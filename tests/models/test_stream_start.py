@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import coview
 from coview import MVPLSA, PLSA, DataWarning, DivergenceCoPLSA, LinkPLSA, Views
@@ -88,9 +89,9 @@ def test_numbers_follow_the_documents_unless_they_are_held():
 
 def test_topics_with_labels_or_seeds_keep_the_numbers_these_give(views):
     data = Views({"a": views["view_0"]}, features={"a": [f"w{i}" for i in range(30)]})
-    labels = np.where(np.arange(120) % 4 == 0, 2, -1)
+    labels = np.where(np.arange(140) % 4 == 0, 2, -1)
     model = make(PLSA, seeds={"first": {"a": ["w3", "w5"]}})
-    model.partial_fit(data[:60], labels=labels[:60]).partial_fit(data[60:120], labels=labels[60:])
+    model.partial_fit(data[:60], labels=labels[:60]).partial_fit(data[60:140], labels=labels[60:])
     assert model.stream_["largest"] > 80
     assert (model.first_docs_["labels"] == labels).all()
     assert (model.labels_[::4] == 2).all()
@@ -120,9 +121,24 @@ def test_damaged_first_documents_are_refused(views, tmp_path):
         part = model.first_docs_["views"]["view_0"]
         for name, value in wrong.items():
             part[name] = np.append(part[name][:-1], part[name].dtype.type(value))
-        model.save(tmp_path / "m.coview")
-        with pytest.raises(coview.DamagedFile, match="first_docs_"):
-            coview.load(tmp_path / "m.coview")
+        refused(model, tmp_path / "m.coview")
+    model = make(max_iter=2, tol=0.0).partial_fit(views[:40])
+    good = model.first_docs_
+    part = good["views"]["view_0"]
+    negative = {**good["views"], "view_0": {**part, "values": -part["values"]}}
+    for wrong in (
+        {"views": negative},
+        {"present": np.zeros_like(good["present"])},
+        {"wanted": 10**30},
+    ):
+        model.first_docs_ = {**good, **wrong}
+        refused(model, tmp_path / "m.coview")
+
+
+def refused(model, path):
+    model.save(path)
+    with pytest.raises(coview.DamagedFile, match="first_docs_"):
+        coview.load(path)
 
 
 def test_naming_hiding_or_merging_topics_ends_the_beginning(views):
@@ -201,3 +217,54 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(views, monkeypatch):
         np.testing.assert_array_equal(model.components_[name], topics)
     model.partial_fit(views[60:140])
     assert len(model.first_docs_["labels"]) == 140
+
+
+def test_kept_documents_are_copies(views):
+    """A stream may fill the same arrays with every batch."""
+    first = sp.csr_array(views["view_0"][:40], dtype=np.float32)
+    others = views["view_0"][40:100]
+    wanted = make(PLSA).partial_fit(first.copy(), first_docs=150).partial_fit(others)
+    model = make(PLSA).partial_fit(first, first_docs=150)
+    first.data[:] = 1
+    model.partial_fit(others)
+    np.testing.assert_array_equal(model.components_["X"], wanted.components_["X"])
+
+
+def test_measurements_that_become_sparse_go_on_as_a_stream(rng):
+    dense, sparse = rng.normal(size=(40, 6)), np.zeros((80, 6))
+    sparse[np.arange(80), rng.integers(6, size=80)] = rng.normal(size=80)
+    counts = rng.poisson(1.0, size=(120, 8))
+    model = make().partial_fit({"pca": dense, "words": counts[:40]}, first_docs=200)
+    model.partial_fit({"pca": sparse, "words": counts[40:]})
+    assert not hasattr(model, "first_docs_")
+    np.testing.assert_allclose(model.doc_topic_.sum(axis=1), 1, rtol=1e-5)
+
+
+def test_documents_without_a_term_do_not_count(views):
+    data = views["view_0"].toarray()
+    data[5:40] = 0
+    data[42::10] = 0
+    model = make(PLSA).partial_fit(data[:40], first_docs=100)
+    n_filled = np.count_nonzero(data[:40].any(axis=1))
+    assert model.stream_["largest"] == n_filled
+    fits = 0
+    for start in range(40, 100, 5):
+        before = model.stream_["largest"]
+        model.partial_fit(data[start : start + 5])
+        fits += model.stream_["largest"] != before
+    assert 0 < fits <= 4  # each has at least twice the documents of the one before
+    assert hasattr(model, "first_docs_")  # fewer than 100 have a term
+
+
+def test_a_start_that_is_given_later_ends_the_beginning(views):
+    model = make().partial_fit(views[:60], first_docs=200)
+    model.set_params(init=np.arange(60) % 3).partial_fit(views[60:130])
+    assert not hasattr(model, "first_docs_")
+    assert model.doc_topic_.shape == (70, 3)
+
+
+def test_the_warning_says_how_long_weights_stay_balanced(views):
+    for first_docs, how_long in ((500, "until there are more"), (100, "for the whole stream")):
+        model = make(view_weights="learn")
+        with pytest.warns(DataWarning, match=f"'balanced', {how_long}"):
+            model.partial_fit(views[:40], first_docs=first_docs)

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.graphs.descent import near_points
-from coview.params import check_choice, check_int
+from coview.params import check_choice, check_int, check_n_jobs
 from coview.views.matrix_checks import frozen_csr
 
 # Costs in units of one multiplication in a dense product (about 0.03 ns on one core): of one
@@ -80,9 +80,9 @@ def knn_graph(
         "cosine" is the Euclidean distance between documents scaled to length one.
     method : {"auto", "exact", "approximate"}, default="auto"
         "exact" compares all pairs: time grows with the square of the documents, memory does not.
-        "approximate" compares neighbors of neighbors: time grows with the documents, and some 2 to
-        5 in 100 neighbors are replaced by others nearly as near. "auto" is exact as long as that
-        takes a few seconds (20,000 documents or so), and approximate beyond.
+        "approximate" compares neighbors of neighbors: time grows little faster than the documents,
+        and up to 11 in 100 neighbors are replaced by others nearly as near. "auto" is exact as
+        long as that takes a few seconds (28,000 texts or so), and approximate beyond.
     seed : int, default=0
         Seed of the approximate search; the same seed gives the same graph.
     n_jobs : int or None, default=None
@@ -121,6 +121,8 @@ def nearest_pairs(
 ) -> NeighborPairs:
     """Return the nearest neighbors of each of some points, as `knn_graph` finds them."""
     check_int("n_neighbors", n_neighbors, 1)
+    check_int("seed", seed, 0)
+    check_n_jobs(n_jobs)
     first, group = _distinct(points)
     distinct = points if len(first) == len(group) else points[first]
     found = _search(distinct, min(n_neighbors, len(first) - 1), method, seed, n_jobs)
@@ -261,7 +263,7 @@ class _Blocks:
         padding = (0, self.n_padded - n)
         common = sparse_costs(points) > float(n) ** 2
         lengths = squared_lengths(points)
-        self.lengths = np.pad(lengths, padding, constant_values=np.inf)
+        self.lengths = np.pad(lengths, padding)
         # the squared lengths as one more feature: the product of matrices adds them on its way
         dense = np.pad(points[:, common].toarray(), (padding, (0, 0)))
         self.dense: np.ndarray = np.column_stack([dense, self.lengths]).astype(dtype)
@@ -304,6 +306,7 @@ class _Blocks:
             parts = rows.indptr, rows.indices, -2 * rows.data  # keeps the precision
             sparse_products(*parts, columns.indptr, columns.indices, columns.data, into)
         into[np.arange(stop - start), np.arange(start, stop)] = np.inf
+        into[:, self.points.shape[0] :] = np.inf  # not in the product, where they may become NaN
         return into
 
 

@@ -204,7 +204,8 @@ def grow_tree(sparse, dense, lengths, n_features, leaf_size, seed, order, ends):
     `order` gets the points leaf by leaf, `ends` where each leaf ends. A plane that cuts off next to
     nothing, as between copies of a point, is replaced by a cut in the middle.
     """
-    order[:] = np.arange(order.shape[0])
+    for i in range(order.shape[0]):
+        order[i] = i
     direction = np.zeros(n_features, np.float32)
     margins, right = np.empty(order.shape[0], np.float32), np.empty_like(order)
     parts, n_leaves = [(0, order.shape[0])], 0
@@ -235,7 +236,8 @@ def grow_tree(sparse, dense, lengths, n_features, leaf_size, seed, order, ends):
             else:
                 here[n_left] = here[r]
                 n_left += 1
-        here[n_left:] = right[:n_right]
+        for i in range(n_right):
+            here[n_left + i] = right[i]
         cut = size // 2 if 20 * min(n_left, n_right) < size else n_left
         parts.append((start + cut, stop))
         parts.append((start, start + cut))

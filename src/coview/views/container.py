@@ -228,6 +228,8 @@ class Views(Constructors):
     def equals(self, other: Views) -> bool:
         """Return whether everything is the same: matrices, mask, names, labels, order of views.
 
+        A matrix of float32 is not that of float64, even if all values are equal.
+
         Examples
         --------
         >>> Views([[1, 2]]).equals(Views([[1, 2]])), Views([[1, 2]]).equals(Views([[1, 3]]))

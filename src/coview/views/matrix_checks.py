@@ -124,9 +124,10 @@ def float_type(kind: np.dtype, values: np.ndarray) -> type:
     """
     if np.can_cast(kind, np.float32):
         return np.float32
-    if kind.kind in "iu" and values.size:
+    if kind.kind in "iu":
         limit = _exact_limit(kind, np.dtype(np.float32))
-        return np.float32 if -limit < values.min() and values.max() < limit else np.float64
+        within = -limit < values.min(initial=0) and values.max(initial=0) < limit
+        return np.float32 if within else np.float64
     return np.float64
 
 
