@@ -12,7 +12,6 @@ A corpus of 100 million non-zeros takes 1.6 GB in .bench/ and a fit of it up to 
 """
 
 import argparse
-import csv
 import ctypes
 import json
 import os
@@ -26,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 from benchmarks.peers.corpora import Generated, documents, planted_topics
 from benchmarks.peers.environments import CACHE
-from benchmarks.peers.measure import MEASURED, ONE_THREAD, machine, read
+from benchmarks.peers.measure import MEASURED, ONE_THREAD, append, machine, read
 
 SIZES = (1, 3, 10, 30, 100)  # million non-zeros
 PLANTED, DOC_LENGTH, TERMS = 50, 140, 20_000  # terms of both views at a million non-zeros
@@ -178,7 +177,7 @@ def measure_all(models, sizes, bound):
             beyond = any(row["status"] != "done" and float(row["size"]) < size for row in rows)
             if not known and not beyond:
                 row = {"model": name, "size": f"{size:g}"} | one_fit(name, path, bound)
-                append(row)
+                append(FILE, [row], FIELDS)
                 print(*row.values(), flush=True)
 
 
@@ -200,16 +199,6 @@ def one_fit(name, path, bound):
     except subprocess.CalledProcessError as error:
         return {"status": f"failed: {error.returncode}"}
     return json.loads(done.stdout)
-
-
-def append(row):
-    """Add a row to the file."""
-    new = not FILE.exists()
-    with FILE.open("a", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, restval="", lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
 
 
 # -- the page --------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import platform
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -158,11 +158,11 @@ def read(path: Path) -> list[dict]:
         return list(csv.DictReader(file))
 
 
-def append(path: Path, rows: list[dict]) -> None:
+def append(path: Path, rows: list[dict], fields: Sequence[str] = FIELDS) -> None:
     """Add rows to a file of results."""
     new = not path.exists()
     with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, FIELDS, restval="", lineterminator="\n")
+        writer = csv.DictWriter(file, fields, restval="", lineterminator="\n")
         if new:
             writer.writeheader()
         writer.writerows(rows)

@@ -25,7 +25,7 @@ def results(tmp_path, monkeypatch):
 
     def write(*rows):
         for row in rows:
-            bench_slopes.append(row)
+            bench_slopes.append(bench_slopes.FILE, [row], bench_slopes.FIELDS)
         return tmp_path
 
     return write

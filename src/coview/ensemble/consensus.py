@@ -202,7 +202,8 @@ def make_ensemble(
 
     `weights` are those of the views in the fused space, by default learned from the data. With many
     documents all but the last step are done on a sample: the others join the nearest clusters. A
-    `quick` ensemble has fewer families, a smaller sample, and deals the features only once.
+    `quick` ensemble has fewer families, a smaller sample, and deals the features only once, as does
+    one of many documents with a single view, which needs no weight.
     BLAS should be held to one thread by the caller.
     """
     has = documents_with_counts(matrices, present)

@@ -245,6 +245,17 @@ def grow_tree(sparse, dense, lengths, n_features, leaf_size, seed, order, ends):
 
 
 @njit(**_OPTIONS)
+def _not_listed(near, i, points, others):
+    """Fill others with the points that are neither i nor in its list near; return how many."""
+    n_others = 0
+    for j in points:
+        if j != i and not _has(near, j):
+            others[n_others] = j
+            n_others += 1
+    return n_others
+
+
+@njit(**_OPTIONS)
 def join_leaves(sparse, dense, lengths, n_features, order, ends, first, last, lists):
     """Compare all points of a leaf of a tree with each other, for the leaves first to last."""
     near = lists[0]
@@ -256,11 +267,7 @@ def join_leaves(sparse, dense, lengths, n_features, order, ends, first, last, li
     for leaf in range(first, last):
         here = order[ends[leaf - 1] if leaf else 0 : ends[leaf]]
         for i in here:
-            n_others = 0
-            for j in here:
-                if j != i and not _has(near[i], j):
-                    others[n_others] = j
-                    n_others += 1
+            n_others = _not_listed(near[i], i, here, others)
             _compare(sparse, dense, lengths, i, others[:n_others], direction, products, lists)
 
 
@@ -273,11 +280,7 @@ def fill_up(sparse, dense, lengths, n_features, shortest, start, stop, lists):
     for i in range(start, stop):
         if near[i, near.shape[1] - 1] >= 0:
             continue
-        n_others = 0
-        for j in shortest:
-            if j != i and not _has(near[i], j):
-                others[n_others] = j
-                n_others += 1
+        n_others = _not_listed(near[i], i, shortest, others)
         _compare(sparse, dense, lengths, i, others[:n_others], direction, products, lists)
 
 

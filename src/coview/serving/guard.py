@@ -33,7 +33,7 @@ App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 log = logging.getLogger("coview.serving")
 
 OPEN_ROUTES = ("/healthz", "/readyz")  # for probes, which know no token and must not be refused
-LINGER = 2.0  # seconds in which the rest of a refused body is thrown away
+LINGER = 2.0  # seconds in which the rest of a body that nobody reads is thrown away
 SAFETY_HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
