@@ -12,9 +12,10 @@ from coview.ensemble.consensus import (
     SAMPLE_MEMBERS,
     Ensemble,
     HalfClusterings,
-    _joined,
     half_clusterings,
+    joined,
     make_ensemble,
+    mean_directions,
 )
 from coview.ensemble.features import view_features
 from coview.ensemble.information import shared_information
@@ -254,10 +255,20 @@ def test_documents_join_by_the_means_of_clusters(rng):
     sample = rng.normal(size=(40, 5))
     labels = np.column_stack([np.arange(40) % 3, np.arange(40) % 5])
     points = rng.normal(size=(9, 5))
-    found = _joined(points, sample, labels)
+    found = joined(points, [mean_directions(sample, member) for member in labels.T])
     for member in range(2):
         expected = naive.joined(points, sample, labels[:, member])
         np.testing.assert_array_equal(found[:, member], expected)
+
+
+def test_a_single_view_of_many_documents_is_judged_by_fewer(monkeypatch):
+    views, judged = sparse_views(0), []
+    alone = views.select(views.names[0])
+    monkeypatch.setattr(consensus, "ALONE_SAMPLE", 100)
+    for most in (N_DOCS, N_DOCS - 1):
+        monkeypatch.setattr(consensus, "MOST_DOCUMENTS", most)
+        judged += [len(ensemble_of(v).halves.docs) for v in (alone, views)]
+    assert judged == [N_DOCS, N_DOCS, 100, N_DOCS]
 
 
 def test_a_joined_document_that_is_in_the_sample_too_has_its_cluster(monkeypatch):

@@ -45,6 +45,7 @@ SAMPLE = 3_000  # are, if there are more; the others join the nearest clusters
 MEMBERS = 4  # of each family
 SAMPLE_MEMBERS = 2  # the same where there is a sample, since all documents are in every member
 QUICK_SAMPLE, QUICK_SPLITS = 1_500, 1  # of a quick ensemble
+ALONE_SAMPLE = 750  # documents by which the families of a single view of many documents are judged
 JOINED_AT_ONCE = 20_000  # documents
 SHARPNESS = 4  # the say of a family is its replicability to this power
 LEAST_SAY = 1e-3  # members with less are left out
@@ -202,15 +203,17 @@ def make_ensemble(
 
     `weights` are those of the views in the fused space, by default learned from the data. With many
     documents all but the last step are done on a sample: the others join the nearest clusters. A
-    `quick` ensemble has fewer families, a smaller sample, and deals the features only once, as does
-    one of many documents with a single view, which needs no weight.
+    `quick` ensemble has fewer families, a smaller sample, and deals the features only once. A
+    single view has no weight to learn: where it has many documents, its features are dealt once
+    too, and for fewer of them.
     BLAS should be held to one thread by the caller.
     """
     has = documents_with_counts(matrices, present)
     features = [view_features(m) for m in matrices]
     every = np.flatnonzero(has.any(axis=1))
-    once = quick or (len(names) == 1 and len(every) > MOST_DOCUMENTS)
-    halves = deal(features, has, n_clusters, rng, QUICK_SPLITS if once else SPLITS)
+    alone = len(names) == 1 and len(every) > MOST_DOCUMENTS and not quick
+    n_splits = QUICK_SPLITS if quick or alone else SPLITS
+    halves = deal(features, has, n_clusters, rng, n_splits, ALONE_SAMPLE if alone else None)
     weights = halves.weights if weights is None else weights
     by_half = half_clusterings(halves, weights, n_clusters, rng, quick)
     replicability = by_half.replicability
@@ -224,9 +227,10 @@ def make_ensemble(
     members[docs] = np.column_stack([labels for _, labels, _ in found])
     if len(docs) < len(every):
         rest = np.setdiff1d(every, docs)
+        centers = [mean_directions(space.sample, labels) for _, labels, _ in found]
         for start in range(0, len(rest), JOINED_AT_ONCE):
             some = rest[start : start + JOINED_AT_ONCE]
-            members[some] = _joined(space.points(some), space.sample, members[docs])
+            members[some] = joined(space.points(some), centers)
     return Ensemble(
         members,
         np.array([say for *_, say in found]),
@@ -320,11 +324,12 @@ def _members(
     return found
 
 
-def _joined(points: np.ndarray, sample: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """Return the nearest cluster of each member for other documents, by the clusters' means."""
-    joined = np.empty((len(points), members.shape[1]), np.int32)
-    for m, labels in enumerate(members.T):
-        sums = np.zeros((labels.max() + 1, sample.shape[1]), sample.dtype)
-        np.add.at(sums, labels, sample)
-        joined[:, m] = (points @ unit_rows(sums).T).argmax(axis=1)
-    return joined
+def mean_directions(points: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the mean direction of each cluster, by which other documents join them."""
+    marks = np.ones(len(labels), points.dtype), labels, np.arange(len(labels) + 1)
+    return unit_rows(sp.csr_array(marks, shape=(len(labels), labels.max() + 1)).T @ points)
+
+
+def joined(points: np.ndarray, centers: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the nearest cluster of each member (documents, members) for other documents."""
+    return np.column_stack([(points @ means.T).argmax(axis=1) for means in centers])

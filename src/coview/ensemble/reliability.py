@@ -184,12 +184,14 @@ def deal(
     n_clusters: int,
     rng: np.random.Generator,
     n_splits: int = SPLITS,
+    most: int | None = None,
 ) -> Halves:
     """Deal the features of each view into halves, and measure how far views agree across them.
 
-    `has` (documents, views) says which documents have anything in a view.
+    `has` (documents, views) says which documents have anything in a view; at most `most` (by
+    default 1,500) of them are looked at.
     """
-    docs = sampled(np.flatnonzero(has.any(axis=1)), SAMPLE, rng)
+    docs = sampled(np.flatnonzero(has.any(axis=1)), most or SAMPLE, rng)
     has, rows = has[docs], [f[docs] for f in features]
     same = copies(rows, has)
     splits = tuple(_split(rows, has, same, n_clusters, rng) for _ in range(n_splits))
