@@ -1,14 +1,17 @@
 """Starts: what can be asked for by name, and data that k-means finds hard."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from coview import PLSA, LinkPLSA
+from coview import PLSA, LinkPLSA, Views
 from coview.em import starts
+from coview.em.ensemble_view import learn_from_views
+from coview.em.prepared import prepare
 from coview.em.starts import deterministic_kmeans, spectral_embedding
 from coview.new_documents import nearest_center, topic_centers
 
@@ -66,3 +69,15 @@ def test_the_spectral_embedding_tells_the_parts_of_a_graph_apart(rng):
     half = np.triu(same & (rng.random(same.shape) < 0.3), 1)
     embedding = spectral_embedding(sp.csr_array((half | half.T).astype(np.float32)), 10, rng)
     np.testing.assert_allclose(embedding @ embedding.T, same, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("counts", "n_topics", "largest"),
+    [(True, 20, 0.5 + 0.5 / 20), (True, 19, 0.9 + 0.1 / 19), (False, 20, 0.9 + 0.1 / 20)],
+)
+def test_many_topics_of_counts_start_softer(rng, counts, n_topics, largest):
+    matrix = rng.poisson(0.3, (300, 90)) if counts else rng.random((300, 9))
+    data = prepare(Views({"only": matrix}), {}, np.float64)
+    ensemble, _ = learn_from_views(data, n_topics, rng, clusters=True, weights=False)
+    start = starts.consensus_start(replace(data, ensemble=ensemble), n_topics, rng)
+    np.testing.assert_allclose(start.theta.max(axis=1)[~data.empty], largest, rtol=1e-6)

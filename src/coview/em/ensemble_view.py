@@ -13,7 +13,7 @@ from coview.em.emissions import Topics
 from coview.em.loop import Interrupted, run_em
 from coview.em.prepared import ENSEMBLE_VIEW, Prepared
 from coview.em.problem import Problem
-from coview.em.starts import SEVERAL, label_start, start_names
+from coview.em.starts import SEVERAL, label_start, start_names, wants_topics
 from coview.em.trace import Trace
 from coview.ensemble.consensus import Ensemble, make_ensemble
 from coview.ensemble.features import view_features
@@ -23,10 +23,8 @@ from coview.ensemble.stability import WHAT_TO_TRY, are_like_chance, stability
 from coview.params import check_factor
 from coview.runners.native import one_native_thread
 from coview.views.checks import DataWarning
-from coview.views.density import is_dense_real
 
-MANY_TOPICS = 20  # so many topics of counts are more than clusters,
-QUICK_FROM = 40  # and for so many a quick ensemble is as good
+QUICK_FROM = 40  # for so many topics a quick ensemble is as good
 SHARE = 0.2  # of the weighted tokens of all views: the usual share of the ensemble's view,
 SHARES = 0.1, 1.0  # the bounds of what ensemble="auto" gives to it,
 SHARE_SHARPNESS = 24  # and the power of what it depends on
@@ -53,12 +51,6 @@ def ensemble_share(ensemble: Any, data: Prepared, n_topics: int, from_consensus:
         return 0.0
     learned = None if data.ensemble is None else data.ensemble.share
     return SHARE if learned is None else learned
-
-
-def wants_topics(data: Prepared, n_topics: int) -> bool:
-    """Return whether topics are wanted for their words rather than as clusters of documents."""
-    measured = any(is_dense_real(m) for m in data.without_ensemble_view().matrices)
-    return n_topics >= MANY_TOPICS and not measured
 
 
 def learn_from_views(

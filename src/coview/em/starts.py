@@ -28,9 +28,12 @@ from coview.em.tfidf import tfidf
 from coview.ensemble.kmeans import kmeans
 from coview.ensemble.spaces import spectral
 from coview.views.container import Views
+from coview.views.density import is_dense_real
 from coview.wording import plural
 
-SMOOTHING = 0.1  # share of a hard label that is spread over all topics
+SMOOTHING = 0.1  # share of a hard label that is spread over all topics,
+SOFT_SMOOTHING = 0.5  # and where the words of topics matter more than the clusters:
+MANY_TOPICS = 20  # for so many topics of counts
 GRAPH_NEIGHBORS = 10
 SPECTRAL_DOCUMENTS = 20_000  # with more, the eigenvectors are too expensive
 
@@ -100,9 +103,11 @@ def guess_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Star
     return mixture_start("guess", (1 - SMOOTHING) * guess + SMOOTHING / n_topics, data)
 
 
-def label_start(name: str, labels: np.ndarray, n_topics: int, data: Prepared) -> Start:
+def label_start(
+    name: str, labels: np.ndarray, n_topics: int, data: Prepared, smoothing: float = SMOOTHING
+) -> Start:
     """Start from hard labels (documents,), -1 for none, smoothed so that they can change."""
-    return mixture_start(name, smooth_labels(labels, n_topics, dtype=data.dtype), data)
+    return mixture_start(name, smooth_labels(labels, n_topics, smoothing, data.dtype), data)
 
 
 def kmeans_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
@@ -156,12 +161,20 @@ def consensus_start(
 ) -> Start:
     """Start from what an ensemble of clusterings agrees on (`coview.ensemble`).
 
-    Restarts after the first one draw the members of the ensemble anew, with replacement.
+    Restarts after the first one draw the members of the ensemble anew, with replacement. Many
+    topics of counts start softer: EM ends sooner and at a better likelihood.
     """
     if data.ensemble is None:  # too few documents with counts
         return random_start(data, n_topics, rng)
     labels = data.ensemble.consensus(n_topics, rng, resample=restart > 0)
-    return label_start("consensus", labels, n_topics, data)
+    smoothing = SOFT_SMOOTHING if wants_topics(data, n_topics) else SMOOTHING
+    return label_start("consensus", labels, n_topics, data, smoothing)
+
+
+def wants_topics(data: Prepared, n_topics: int) -> bool:
+    """Return whether topics are wanted for their words rather than as clusters of documents."""
+    measured = any(is_dense_real(m) for m in data.without_ensemble_view().matrices)
+    return n_topics >= MANY_TOPICS and not measured
 
 
 def view_kmeans_start(data: Prepared, n_topics: int, rng: np.random.Generator) -> Start:
