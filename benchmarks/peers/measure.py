@@ -147,7 +147,7 @@ def watched(command: list, folder: Path, patience: float, judge: Judge) -> list[
         numbers |= {"wall": f"{row['wall']:.3f}"}
         numbers["perplexity"] = f"{judge(folder / f'topics-{i}.npy'):.2f}"
         rows.append({"status": run["status"], **numbers, **memory})
-    return rows or [{"status": run["status"], **memory}]
+    return rows or [{"status": run["status"]}]  # ended before there was a peak to measure
 
 
 def read(path: Path) -> list[dict]:

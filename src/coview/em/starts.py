@@ -31,9 +31,9 @@ from coview.views.container import Views
 from coview.views.density import is_dense_real
 from coview.wording import plural
 
-SMOOTHING = 0.1  # share of a hard label that is spread over all topics,
-SOFT_SMOOTHING = 0.5  # and where the words of topics matter more than the clusters:
-MANY_TOPICS = 20  # for so many topics of counts
+SMOOTHING = 0.1  # share of a hard label that is spread over all topics
+MANY_TOPICS = 20  # so many topics of counts are wanted for their words rather than as clusters:
+SOFT_SMOOTHING = 0.5  # the share for them
 GRAPH_NEIGHBORS = 10
 SPECTRAL_DOCUMENTS = 20_000  # with more, the eigenvectors are too expensive
 
@@ -162,7 +162,7 @@ def consensus_start(
     """Start from what an ensemble of clusterings agrees on (`coview.ensemble`).
 
     Restarts after the first one draw the members of the ensemble anew, with replacement. Many
-    topics of counts start softer: EM ends sooner and at a better likelihood.
+    topics of counts start softer: EM mostly ends sooner, and at a better likelihood.
     """
     if data.ensemble is None:  # too few documents with counts
         return random_start(data, n_topics, rng)

@@ -205,7 +205,7 @@ def make_ensemble(
     documents all but the last step are done on a sample: the others join the nearest clusters. A
     `quick` ensemble has fewer families, a smaller sample, and deals the features only once. A
     single view has no weight to learn: where it has many documents, its features are dealt once
-    too, and for fewer of them.
+    too, and fewer documents are compared by them.
     BLAS should be held to one thread by the caller.
     """
     has = documents_with_counts(matrices, present)

@@ -188,8 +188,8 @@ def deal(
 ) -> Halves:
     """Deal the features of each view into halves, and measure how far views agree across them.
 
-    `has` (documents, views) says which documents have anything in a view; at most `most` (by
-    default 1,500) of them are looked at.
+    `has` (documents, views) says which documents have anything in a view; at most `most` of
+    them, by default `SAMPLE`, are compared.
     """
     docs = sampled(np.flatnonzero(has.any(axis=1)), most or SAMPLE, rng)
     has, rows = has[docs], [f[docs] for f in features]
