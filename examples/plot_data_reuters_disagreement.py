@@ -11,12 +11,11 @@ import numpy as np
 
 import coview
 from coview.datasets import load_reuters1200
-from coview.report import summarize
 
 views = load_reuters1200()
 print(views)
 model = coview.auto(views, 6, verbose=False)
-report = summarize(model, views)
+report = coview.report(model, views)
 for sentence in report.sentences.values():
     print(sentence)
 

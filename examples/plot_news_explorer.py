@@ -16,7 +16,6 @@ import pandas as pd
 import coview
 from coview import Views
 from coview.plot import CoverageDisplay, TermsDisplay
-from coview.report import summarize
 
 table = Path("news.csv") if Path("news.csv").exists() else Path("examples/news.csv")
 views = Views.from_table(table, text=["en", "de"], id="id", label="topic")
@@ -36,7 +35,7 @@ model = coview.auto(views, 6)
 # %%
 # The topics, in both languages.
 
-report = summarize(model, views)
+report = coview.report(model, views)
 TermsDisplay.from_estimator(model, report, n_topics=3, n_terms=6)
 plt.show()
 

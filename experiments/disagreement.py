@@ -19,11 +19,12 @@ from itertools import combinations, product
 
 import numpy as np
 
+import coview
 from coview import LinkPLSA, Views
 from coview.datasets import load_dataset, load_digits_views, load_python_api
-from coview.report import Report, summarize
-from coview.report.disagreement import divergence
-from coview.report.folding import Folded, fold_in_counts, fold_views, resample
+from coview.reporting import Report
+from coview.reporting.disagreement import divergence
+from coview.reporting.folding import Folded, fold_in_counts, fold_views, resample
 
 SHARE = 0.05
 N_NEWS = 5_000  # documents of 20newsgroups
@@ -100,7 +101,7 @@ def measure(views: Views, n_topics: int, fit_to: str, seed: int) -> dict[str, fl
         warnings.simplefilter("ignore")
         training = faulty if learns_faults else views.with_labels(None)
         model = LinkPLSA(n_topics, random_state=seed).fit(training)
-        report: Report = summarize(model, faulty, n_resamples=RESAMPLES, search_sample=0)
+        report: Report = coview.report(model, faulty, n_resamples=RESAMPLES, search_sample=0)
         chance = divergence_by_chance(fold_views(model, faulty, of_fit=learns_faults), rng)
     found = report.disagreement
     usual = found.divergence - chance

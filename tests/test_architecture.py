@@ -68,7 +68,7 @@ ALLOWED = {
         "wording",
     },
     "topic_terms": {
-        *("annotation", "curation", "explorer", "model_repr", "report", "retrieval.files"),
+        *("annotation", "curation", "explorer", "model_repr", "reporting", "retrieval.files"),
     },
     "base": {
         *("em", "fit_source", "io", "new_documents", "params", "pickling", "reading.codes"),
@@ -100,19 +100,19 @@ ALLOWED = {
     "inspection": {"io", "model_checks"},
     "metrics": {"params", "views.labels"},
     "term_names": set(),
-    "report": {
+    "reporting": {
         *("_lazy", "escaping", "extras", "held_out", "kernels", "metrics", "models", "params"),
         *("retrieval", "runners", "term_names", "views", "wording"),
     },
     "annotation": {
         *("extras", "models", "params", "retrieval", "runners", "term_names", "views", "wording"),
     },
-    "guidance": {"models", "params", "report", "views", "wording"},
+    "guidance": {"models", "params", "reporting", "views", "wording"},
     "retrieval": {
-        *("kernels", "loaded", "metrics", "models", "params", "reading", "report", "runners"),
+        *("kernels", "loaded", "metrics", "models", "params", "reading", "reporting", "runners"),
         *("store", "views", "wording"),
     },
-    "curation": {"models", "report", "retrieval.files", "wording"},
+    "curation": {"models", "reporting", "retrieval.files", "wording"},
     "explorer": {
         *(
             "__version__",
@@ -124,9 +124,9 @@ ALLOWED = {
             "outputs",
             "reading",
         ),
-        *("report", "retrieval", "store", "views", "wording"),
+        *("reporting", "retrieval", "store", "views", "wording"),
     },
-    "exports": {"explorer.layout", "extras", "models", "report", "views", "wording"},
+    "exports": {"explorer.layout", "extras", "models", "reporting", "views", "wording"},
     "baselines": {
         *("_lazy", "em", "graphs", "metrics", "models", "params", "pickling", "runners", "views"),
         "wording",
@@ -139,19 +139,19 @@ ALLOWED = {
     },
     "display": {"extras", "store"},
     "plot": {
-        *("compare", "display", "escaping", "explorer.layout", "extras", "models", "report"),
+        *("compare", "display", "escaping", "explorer.layout", "extras", "models", "reporting"),
         "term_names",
     },
-    "model_repr": {"escaping", "models", "report", "wording"},
+    "model_repr": {"escaping", "models", "reporting", "wording"},
     "selection": {
         *("compare.aggregate", "display", "em", "ensemble", "extras", "models", "new_documents"),
         *("params", "plot", "progress", "runners", "views", "wording"),
     },
     "serving": {
-        *("__version__", "em.scaling", "escaping", "extras", "models", "params", "report"),
+        *("__version__", "em.scaling", "escaping", "extras", "models", "params", "reporting"),
         *("reading.image_files", "retrieval", "runners", "views", "wording"),
     },
-    "demo": {"datasets", "escaping", "metrics", "models", "report", "views"},
+    "demo": {"datasets", "escaping", "metrics", "models", "reporting", "views"},
     "cli": EVERYTHING,
     "__main__": {"cli"},
     "__init__": EVERYTHING,

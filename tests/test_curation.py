@@ -8,7 +8,7 @@ import pytest
 import coview
 from coview import MVPLSA, LinkPLSA, PairwiseCoPLSA, TopicClassifier, VotedPLSA
 from coview.datasets import make_views
-from coview.report import summarize_topics, topic_names
+from coview.reporting import summarize_topics, topic_names
 from tests.cli.command import inside
 
 

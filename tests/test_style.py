@@ -1,4 +1,4 @@
-"""What keeps the source readable: short files, short functions, docstrings, one name per class."""
+"""What keeps the source readable: short functions, docstrings, one name per class."""
 
 import ast
 from collections import defaultdict
@@ -12,7 +12,6 @@ import coview
 
 ROOT = Path(coview.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
-LONGEST_FILE = 450
 LONGEST_FUNCTION = 60
 MEDIAN_FUNCTION = 10
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -67,12 +66,6 @@ def undocumented(tree):
         for method in filter(is_public, node.body if isinstance(node, ast.ClassDef) else ()):
             if not is_documented(method.name, node) and body_length(method) > 1:
                 yield f"{node.name}.{method.name}"
-
-
-@of_each_file
-def test_no_file_is_long(path):
-    n_lines = len(path.read_text().splitlines())
-    assert n_lines <= LONGEST_FILE, f"{n_lines} lines: more than {LONGEST_FILE}"
 
 
 @of_each_file

@@ -39,9 +39,8 @@ _HOMES = {
     "Doc": "retrieval.query",
     "to_mudata": "reading.mudata",
     "edge_graph": "graphs.adjacency",
-    "report": "report",
-    "summarize": "report",
-    "top_terms": "report",
+    "report": "reporting",
+    "top_terms": "reporting",
     "suggest_labels": "guidance",
     "view_reliability": "ensemble.reliability",
     "strength_path": "strength",
@@ -61,7 +60,6 @@ if TYPE_CHECKING:
     from . import compare as compare
     from . import datasets as datasets
     from . import metrics as metrics
-    from . import report as report
     from .automatic.choice import auto as auto
     from .classifier import TopicClassifier as TopicClassifier
     from .em.checkpoint import Checkpoint as Checkpoint
@@ -79,8 +77,8 @@ if TYPE_CHECKING:
     from .models.plsa import PLSA as PLSA
     from .models.voted_plsa import VotedPLSA as VotedPLSA
     from .reading.mudata import to_mudata as to_mudata
-    from .report import summarize as summarize
-    from .report import top_terms as top_terms
+    from .reporting import report as report
+    from .reporting import top_terms as top_terms
     from .retrieval.index import SearchIndex as SearchIndex
     from .retrieval.one_call import search as search
     from .retrieval.query import Doc as Doc

@@ -29,7 +29,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from coview.models import topic_model
-from coview.report import topic_names
+from coview.reporting import topic_names
 from coview.retrieval.files import model_fingerprint
 from coview.wording import listing, plural, quoted
 

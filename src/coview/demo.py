@@ -21,7 +21,7 @@ from coview.datasets.python_api import read_python_api_texts
 from coview.escaping import for_terminal
 from coview.metrics import match_ranks, normalized_mutual_info, purity, similarity
 from coview.models import model_class
-from coview.report import top_terms
+from coview.reporting import top_terms
 from coview.views.container import Views
 
 N_TOPICS = 50

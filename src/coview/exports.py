@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from coview.explorer.layout import place_documents, place_topics
 from coview.extras import need
 from coview.models import topic_model
-from coview.report import top_terms, topic_names
+from coview.reporting import top_terms, topic_names
 from coview.views.container import Views
 from coview.wording import listing
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from coview.models import fitted_model
 from coview.params import check_int
-from coview.report import topic_names
+from coview.reporting import topic_names
 from coview.views.container import Views
 from coview.views.labels import is_unlabeled, label_array
 from coview.wording import plural

@@ -9,7 +9,7 @@ import numpy as np
 
 from coview.escaping import for_html
 from coview.models import topic_model
-from coview.report.terms import summarize_topics
+from coview.reporting.terms import summarize_topics
 from coview.wording import plural
 
 MOST_TOPICS = 12

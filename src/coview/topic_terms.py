@@ -44,7 +44,7 @@ class TopTermsMixin:
             DataFrame has a row for each of them, with the columns ``topic`` (its number), ``name``
             (where topics have names), ``view``, ``rank`` (from 1), ``term`` and ``probability``.
         """
-        from coview.report import terms_frame, top_terms
+        from coview.reporting import terms_frame, top_terms
 
         check_is_fitted(self)
         made = terms_frame if as_frame else top_terms
@@ -178,7 +178,7 @@ class TopTermsMixin:
         umap : bool, default=False
             Whether to add a second layout of the documents by UMAP (the package umap-learn).
         report : Report, optional
-            Of :func:`coview.report.summarize` for these documents, if it was made already.
+            Of :func:`coview.report` for these documents, if it was made already.
         random_state : int, Generator, RandomState or None, default=0
             For the report.
 

@@ -8,7 +8,7 @@ import pytest
 
 from coview import LinkPLSA, TopicClassifier, Views, load
 from coview.inspection import read_for_display
-from coview.report import summarize_topics
+from coview.reporting import summarize_topics
 from coview.store import DamagedFile, read_sealed, write_sealed
 from tests.contracts.models import MODELS
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+import coview
 from coview import LTM, PLSA, LinkPLSA, Views
 from coview.datasets import make_views
 from coview.explorer.arrays import rounded, sparse_mixtures, topics_of_terms
 from coview.explorer.budget import Budget
 from coview.explorer.container import Payload, compress, pack, unpack
 from coview.explorer.explore import explorer_payload
-from coview.report import summarize
 
 
 def dense_mixtures(payload, name):
@@ -56,7 +56,7 @@ def test_a_container_holds_what_was_packed():
 
 
 def test_mixtures_and_topics_are_those_of_the_report(news_model, news, news_payload):
-    report = summarize(news_model, news)
+    report = coview.report(news_model, news)
     np.testing.assert_allclose(dense_mixtures(news_payload, "theta"), report.mixtures, atol=4e-5)
     alone = np.nan_to_num(report.view_mixtures["de"])
     np.testing.assert_allclose(dense_mixtures(news_payload, "theta.1"), alone, atol=4e-5)
@@ -186,7 +186,7 @@ def test_documents_with_one_of_the_views(small_model, small_views):
 def test_views_of_another_model_are_refused(small_model, news):
     with pytest.raises(ValueError, match="view"):
         explorer_payload(small_model, news)
-    report = summarize(small_model, make_views(40, 3, {"text": 30, "image": 20}))
+    report = coview.report(small_model, make_views(40, 3, {"text": 30, "image": 20}))
     other = make_views(20, 3, {"text": 30, "image": 20})
     with pytest.raises(ValueError, match="report is of 40 documents"):
         explorer_payload(small_model, other, report=report)

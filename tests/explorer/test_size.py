@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import coview
 from coview import LinkPLSA, Views
 from coview.explorer.explore import explorer_payload
 from coview.explorer.page import page_html
-from coview.report import summarize
 
 MEGABYTE = 1_000_000
 
@@ -42,7 +42,7 @@ def test_a_hundred_thousand_documents_fit_into_25_megabytes(rng):
     few = views[:2000]
     model = LinkPLSA(k, init="random", max_iter=3, tol=0, ensemble=0.0, random_state=0).fit(few)
     # what a report has of each document, without the hour it takes to compute
-    report = summarize(model, few, n_resamples=1, search_sample=0)
+    report = coview.report(model, few, n_resamples=1, search_sample=0)
     scores = SimpleNamespace(
         value=rng.random(n), chance=rng.random(n), beyond=rng.random(n), by_pair={}
     )
@@ -70,6 +70,6 @@ def test_the_demo_fits_into_three_megabytes():
 
     views = load_python_api()
     model = LinkPLSA(50, init="random", max_iter=15, tol=0, random_state=0).fit(views)
-    report = summarize(model, views, n_resamples=1, search_sample=0)
+    report = coview.report(model, views, n_resamples=1, search_sample=0)
     page = page_html(explorer_payload(model, views, report=report))
     assert len(page) <= 3 * MEGABYTE

@@ -75,7 +75,7 @@ from coview.graphs.neighbors import knn_graph  # noqa: E402
 from coview.reading.images import image_views  # noqa: E402
 from coview.reading.matrix_files import read_matrix  # noqa: E402
 from coview.reading.words import split_words  # noqa: E402
-from coview.report import summarize_topics as topics_as_data  # noqa: E402
+from coview.reporting import summarize_topics as topics_as_data  # noqa: E402
 
 
 def named(owner: Callable, value: Any, *names: str) -> dict[str, Any]:

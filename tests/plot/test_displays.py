@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+import coview
 from coview import LinkPLSA, Views
 from coview.datasets import make_views
-from coview.report import summarize
 
 matplotlib = pytest.importorskip("matplotlib", reason="plots need matplotlib")
 matplotlib.use("Agg")
@@ -44,7 +44,7 @@ def fitted():
 
 @pytest.fixture(scope="module")
 def report(fitted):
-    return summarize(*fitted, search_sample=0)
+    return coview.report(*fitted, search_sample=0)
 
 
 def texts_of(figure):
@@ -178,7 +178,7 @@ def test_unknown_topics_views_and_documents_are_named(fitted, report):
 def test_one_topic_and_very_many_can_be_drawn(n_topics, fitted):
     _, views = fitted
     model = LinkPLSA(n_topics, init="random", max_iter=3, tol=0, random_state=0).fit(views)
-    report = summarize(model, views, search_sample=0, n_resamples=1)
+    report = coview.report(model, views, search_sample=0, n_resamples=1)
     for display in OF_DOCUMENTS:
         display.from_estimator(model, report)
         pyplot.close("all")

@@ -7,7 +7,7 @@ from coview import PLSA, LinkPLSA, Views, load
 from coview.inspection import read_for_display
 from coview.reading.codes import recipes_with_titles
 from coview.reading.images import ImageWordsRecipe
-from coview.report import summarize_topics
+from coview.reporting import summarize_topics
 from tests.cli.command import working
 
 QUICK = {"init": "random", "max_iter": 10, "tol": 0.0, "random_state": 0}

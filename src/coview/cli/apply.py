@@ -43,7 +43,7 @@ def predict(
 
     Example: coview predict news.coview new.csv --id id -o topics.csv
     """
-    from coview.report import topic_names
+    from coview.reporting import topic_names
 
     check_table_output(output, model, *source.files)
     fitted, ids, mixtures, labels, known = _applied(model, source)

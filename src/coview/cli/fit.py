@@ -385,7 +385,7 @@ def _report(
     fitted: Any, output: Path, quiet: bool, as_json: bool, selection: TopicSelection | None
 ) -> None:
     from coview.em.scaling import describe_scaling
-    from coview.report import topic_stability
+    from coview.reporting import topic_stability
 
     model = topic_model(fitted)
     known = model.topic_stability_ is not None
@@ -431,7 +431,7 @@ def _scaling_lines(scaling: dict[str, str]) -> str:
 def _stability_line(fitted: Any) -> str:
     """Return a line on the topics that are unstable, if there are any."""
     from coview.ensemble.stability import describe_unstable
-    from coview.report import topic_names
+    from coview.reporting import topic_names
 
     names = [name and cell(name) for name in topic_names(fitted)]
     text = describe_unstable(topic_model(fitted).topic_stability_, names)

@@ -48,7 +48,7 @@ def topics(
     Example: coview topics news.coview --terms 6 --top 10
     """
     from coview.inspection import read_for_display
-    from coview.report import summarize_topics
+    from coview.reporting import summarize_topics
 
     check_table_output(output, model)
     fitted = read_for_display(model)
@@ -238,7 +238,7 @@ def _scaling(model: Any, view: str) -> str:
 
 def _stability(model: Any) -> dict[str, str]:
     """Return the range of the topics' stability, if it is known."""
-    from coview.report import topic_stability
+    from coview.reporting import topic_stability
 
     known = sorted(s for s in topic_stability(model) if s is not None)
     if not known:

@@ -74,7 +74,7 @@ def report(
       coview report digits.coview data/mfeat --json
     """
     from coview.io import load
-    from coview.report import summarize
+    from coview.reporting import report as make_report
 
     source = with_data(source, documents_file)
     source.check_label_options()
@@ -82,7 +82,7 @@ def report(
     check_output(output, model, *source.files)
     fitted = load(model)
     views, classes = documents_with_classes(source, topic_model(fitted))
-    found = summarize(
+    found = make_report(
         fitted,
         views,
         labels=classes,

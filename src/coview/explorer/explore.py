@@ -17,7 +17,8 @@ from coview.explorer.payload import payload_of
 from coview.models import topic_model
 from coview.outputs import check_output
 from coview.reading.recipes import is_frame, raw_columns
-from coview.report import Report, summarize
+from coview.reporting import Report
+from coview.reporting import report as make_report
 from coview.views.container import Views
 from coview.wording import listing, quoted
 
@@ -62,7 +63,7 @@ def explorer_payload(
     if titles is not None and len(titles) != given.n_docs:
         raise ValueError(f"There are {len(titles):,} titles for {given.n_docs:,} documents.")
     if report is None:
-        report = summarize(model, given, random_state=random_state)
+        report = make_report(model, given, random_state=random_state)
     elif len(report.mixtures) != given.n_docs:
         raise ValueError(
             f"The report is of {len(report.mixtures):,} documents, the views are of "

@@ -24,7 +24,7 @@ from coview.explorer.layout_umap import umap_places
 from coview.explorer.page_recipes import idf_of, page_recipe
 from coview.explorer.pictures import small_pictures
 from coview.models import topic_model
-from coview.report.terms import term_shares
+from coview.reporting.terms import term_shares
 from coview.retrieval.words import WORDS, shared_terms
 from coview.views.checks import DataWarning
 from coview.views.container import Views
@@ -52,7 +52,7 @@ def payload_of(
     Parameters
     ----------
     report : Report
-        Of `coview.report.summarize`.
+        Of `coview.report`.
     model : fitted model or TopicClassifier
     views : Views
         The documents, with the columns of the model.

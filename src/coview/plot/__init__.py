@@ -8,7 +8,7 @@ Each display keeps what it draws and the axes it was drawn on (`ax_` or `axes_`,
 anything can be changed afterward. Colors are those of Okabe and Ito, which color-blind readers can
 tell apart, and never the only mark. They need matplotlib (`coview[plot]`).
 
-Displays of topics, documents and views draw a `coview.report.Report`; `from_report` takes one that
+Displays of topics, documents and views draw a `coview.reporting.Report`; `from_report` takes one that
 is there already.
 """
 

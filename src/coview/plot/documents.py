@@ -28,7 +28,7 @@ from coview.plot.look import (
     shortened,
     topic_title,
 )
-from coview.report import Report
+from coview.reporting import Report
 
 MOST_POINTS = 20_000  # documents of a map; more would only cover each other
 JITTER = 0.02  # of the width of the map, about

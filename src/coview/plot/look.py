@@ -11,8 +11,8 @@ from coview.escaping import for_plot
 from coview.extras import need
 
 if TYPE_CHECKING:
-    from coview.report import Report
-    from coview.report.value import TopicReport
+    from coview.reporting import Report
+    from coview.reporting.value import TopicReport
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "+++")
@@ -88,7 +88,8 @@ def largest_topics(report: Report, most: int) -> list[TopicReport]:
 
 def report_of(model: Any, views: Any, **options: Any) -> Report:
     """Return what is drawn: the report given instead of views, or a new one."""
-    from coview.report import Report, summarize
+    from coview.reporting import Report
+    from coview.reporting import report as make_report
 
     if isinstance(views, Report):
         return views
@@ -96,7 +97,7 @@ def report_of(model: Any, views: Any, **options: Any) -> Report:
         raise ValueError(
             "This plot shows documents: give the views that the model was fitted to, or others."
         )
-    return summarize(model, views, search_sample=0, **options)
+    return make_report(model, views, search_sample=0, **options)
 
 
 def check_topics(topics: Sequence[int] | None, report: Report, most: int) -> list[TopicReport]:

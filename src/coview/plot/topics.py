@@ -24,7 +24,7 @@ from coview.plot.look import (
     shortened,
     topic_title,
 )
-from coview.report import Report
+from coview.reporting import Report
 from coview.term_names import shown_term
 
 ROW = 0.17  # inches of a bar

@@ -22,8 +22,8 @@ from coview.plot.look import (
     shortened,
     topic_title,
 )
-from coview.report import Report
-from coview.report.value import TopicReport
+from coview.reporting import Report
+from coview.reporting.value import TopicReport
 
 MOST_CELLS = 20  # topics of a matrix that have names
 MOST_TOPICS = 30  # topics of `AgreementDisplay`

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.report import top_terms
+from coview.reporting import top_terms
 from coview.retrieval.combined import Combined
 from coview.retrieval.evidence import mixture_of
 from coview.retrieval.gallery import Gallery

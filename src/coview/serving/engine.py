@@ -11,7 +11,7 @@ import numpy as np
 
 from coview.em.scaling import count_clipped
 from coview.models import topic_model
-from coview.report import summarize_topics, topic_names
+from coview.reporting import summarize_topics, topic_names
 from coview.retrieval import Doc, SearchIndex
 from coview.retrieval.query import known_counts
 from coview.serving.documents import DocumentReader

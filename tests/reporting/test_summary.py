@@ -1,16 +1,17 @@
-"""`summarize`: every model and every kind of documents, and what its values mean."""
+"""`report`: every model and every kind of documents, and what its values mean."""
 
 import json
 
 import numpy as np
 import pytest
 
+import coview
 from coview import PLSA, LinkPLSA, TopicClassifier, Views
 from coview.datasets import make_views
 from coview.metrics import topic_coherence
-from coview.report import Report, summarize, top_terms
-from coview.report.search import _chance_precision
-from coview.report.topics import _named, exclusivity, representatives
+from coview.reporting import Report, top_terms
+from coview.reporting.search import _chance_precision
+from coview.reporting.topics import _named, exclusivity, representatives
 from tests.contracts.models import MODELS
 
 QUICK = {"n_resamples": 1, "search_sample": 30, "n_documents": 3, "n_terms": 5}
@@ -43,7 +44,7 @@ def model(views):
 
 @pytest.fixture(scope="module")
 def report(model, views):
-    return summarize(model, views, **QUICK)
+    return coview.report(model, views, **QUICK)
 
 
 def strict(text):
@@ -57,7 +58,7 @@ def strict(text):
 @pytest.mark.parametrize("entry", MODELS, ids=str)
 def test_every_model_has_a_report(entry, views):
     own = views.select("text") if entry.one_view else views
-    found = summarize(entry(max_iter=4).fit(own), own, **QUICK)
+    found = coview.report(entry(max_iter=4).fit(own), own, **QUICK)
     assert [view.name for view in found.views] == list(own.names)
     assert len(found.topics) == 3
     for name, mixtures in found.view_mixtures.items():
@@ -75,7 +76,7 @@ def test_every_model_has_a_report(entry, views):
 def test_a_classifier_has_a_report_with_the_names_of_its_classes(views):
     names = np.array(["sport", "space", "food"])[views.labels]
     classifier = TopicClassifier(LinkPLSA(max_iter=5, random_state=0)).fit(views, names)
-    found = summarize(classifier, views, **QUICK)
+    found = coview.report(classifier, views, **QUICK)
     assert [topic.name for topic in found.topics] == ["food", "space", "sport"]
     assert found.model["class"] == "TopicClassifier"
     assert found.model["inner"] == "LinkPLSA"
@@ -86,7 +87,7 @@ def test_neighbors_do_not_speak_for_a_view(views):
     """MGGM smooths new documents over training documents: the document itself is one of them."""
     cls = next(e for e in MODELS if e.cls.__name__ == "MGGM")
     model = cls(max_iter=4, strength=50.0).fit(views)
-    found = summarize(model, views[:30], **QUICK)
+    found = coview.report(model, views[:30], **QUICK)
     model.smooth_new = False
     alone = model.fold_in(views[:30].select("image")).doc_topic
     np.testing.assert_array_equal(found.view_mixtures["image"][:3], alone[:3])
@@ -97,7 +98,7 @@ def test_neighbors_do_not_speak_for_a_view(views):
 
 
 def test_one_topic(views):
-    found = summarize(quick_fit(views, 1), views, **QUICK)
+    found = coview.report(quick_fit(views, 1), views, **QUICK)
     assert found.topics[0].size == pytest.approx(1)
     known = ~np.isnan(found.disagreement.value)
     np.testing.assert_allclose(found.disagreement.value[known], 0, atol=1e-6)
@@ -108,7 +109,7 @@ def test_one_topic(views):
 @pytest.mark.filterwarnings("ignore:1,000 topics")
 def test_a_thousand_topics():
     views = make_views(40, 3, {"text": 25, "image": 15}, random_state=0)
-    found = summarize(quick_fit(views, 1000, max_iter=2), views, **QUICK)
+    found = coview.report(quick_fit(views, 1000, max_iter=2), views, **QUICK)
     assert len(found.topics) == 1000
     assert "main topics of no document" in found.sentences["topics"]
     assert "and 990 more" in found.to_text()
@@ -124,7 +125,7 @@ def test_dense_views_have_a_usual_level(views):
     rng = np.random.default_rng(0)
     dense = rng.random((60, 6)) + np.eye(3)[np.asarray(views.labels)].repeat(2, axis=1)
     both = Views({"text": views["text"], "numbers": dense})
-    found = summarize(quick_fit(both), both, **QUICK)
+    found = coview.report(quick_fit(both), both, **QUICK)
     assert [view.kind for view in found.views] == ["items", "numbers"]
     assert np.isnan(found.views[1].coherence)
     known = ~np.isnan(found.disagreement.beyond)
@@ -134,7 +135,7 @@ def test_dense_views_have_a_usual_level(views):
 
 def test_new_documents_are_folded_in(model):
     new = some_views(30).with_labels(None)
-    found = summarize(model, new, **QUICK)
+    found = coview.report(model, new, **QUICK)
     assert not found.model["fitted_to_these"]
     np.testing.assert_allclose(found.mixtures, model.transform(new))
     assert found.labels is None
@@ -142,7 +143,7 @@ def test_new_documents_are_folded_in(model):
 
 
 def test_some_views_of_the_model(model, views):
-    found = summarize(model, views.select("text"), **QUICK)
+    found = coview.report(model, views.select("text"), **QUICK)
     assert list(found.view_mixtures) == ["text"]
     assert found.search == []
     assert "agreement" not in found.sentences
@@ -150,20 +151,20 @@ def test_some_views_of_the_model(model, views):
 
 def test_views_of_another_model_are_refused(model):
     with pytest.raises(ValueError, match="fitted on the views 'text', 'image'; got 'sound'"):
-        summarize(model, Views({"sound": [[1, 2]]}))
+        coview.report(model, Views({"sound": [[1, 2]]}))
     with pytest.raises(ValueError, match="View 'image': X has 9 features"):
-        summarize(model, Views({"image": np.ones((3, 9))}))
+        coview.report(model, Views({"image": np.ones((3, 9))}))
 
 
 @pytest.mark.parametrize("option", ["n_terms", "n_resamples", "search_sample", "relevance"])
 def test_bad_options_are_named(model, views, option):
     with pytest.raises(ValueError, match=option):
-        summarize(model, views, **{option: -1})
+        coview.report(model, views, **{option: -1})
 
 
 def test_a_model_that_is_not_fitted_is_refused(views):
     with pytest.raises(Exception, match="not fitted"):
-        summarize(PLSA(2), views)
+        coview.report(PLSA(2), views)
 
 
 # -- what the values mean --------------------------------------------------------------------------
@@ -181,9 +182,9 @@ def test_the_mixtures_are_those_of_the_fit(report, model, views):
 
 
 def test_the_same_seed_gives_the_same_report(report, model, views):
-    again = summarize(model, views, **QUICK)
+    again = coview.report(model, views, **QUICK)
     assert again.to_json(documents=True) == report.to_json(documents=True)
-    other = summarize(model, views, **QUICK, random_state=1)
+    other = coview.report(model, views, **QUICK, random_state=1)
     assert not np.allclose(other.disagreement.chance, report.disagreement.chance, equal_nan=True)
 
 
@@ -233,7 +234,7 @@ def test_a_view_that_says_more_contributes_more():
     made = make_views(80, 3, {"clear": 30, "noise": 30}, random_state=0)
     noise = np.random.default_rng(0).multinomial(40, np.full(30, 1 / 30), 80)
     views = Views({"clear": made["clear"], "noise": noise})
-    found = summarize(quick_fit(views, view_weights="balanced", init="kmeans"), views, **QUICK)
+    found = coview.report(quick_fit(views, view_weights="balanced", init="kmeans"), views, **QUICK)
     clear, blurred = found.views
     assert clear.contribution > 0.7 > blurred.contribution
     assert all(topic.view_share["clear"] > 0.6 for topic in found.topics)
@@ -242,7 +243,7 @@ def test_a_view_that_says_more_contributes_more():
 
 def test_search_goes_both_ways_and_beats_chance():
     views = make_views(80, 4, {"text": 40, "image": 30}, random_state=0)
-    found = summarize(quick_fit(views, 4, init="kmeans"), views, search_sample=50, n_resamples=1)
+    found = coview.report(quick_fit(views, 4, init="kmeans"), views, search_sample=50, n_resamples=1)
     assert [(s.query, s.answer) for s in found.search] == [("text", "image"), ("image", "text")]
     for s in found.search:
         assert (s.n, s.relevant, s.chance_rank) == (50, "class", 25.5)
@@ -288,16 +289,16 @@ def test_names_from_data_are_escaped(views):
         {"\x1b[31mred": views["text"], "image": views["image"]},
         ids=[f"\x1b]0;{d}\a" for d in range(60)],
     )
-    found = summarize(quick_fit(hostile), hostile, **QUICK)
+    found = coview.report(quick_fit(hostile), hostile, **QUICK)
     assert "\x1b" not in found.to_text()
     assert "\x1b" not in found.to_json()
 
 
 def test_a_report_of_a_sample_of_drawn_documents_says_so(model, views):
-    whole = summarize(model, views, **QUICK)
+    whole = coview.report(model, views, **QUICK)
     assert whole.model["n_drawn"] == 60
     assert "sample" not in whole.sentences["agreement"]
-    some = summarize(model, views, chance_sample=20, **QUICK)
+    some = coview.report(model, views, chance_sample=20, **QUICK)
     assert some.model["n_drawn"] == 20
     assert "by a sample of 20 documents" in some.sentences["agreement"]
     np.testing.assert_array_equal(some.disagreement.value, whole.disagreement.value)

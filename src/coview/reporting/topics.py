@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from coview.report.folding import Folded
-from coview.report.terms import (
+from coview.reporting.folding import Folded
+from coview.reporting.terms import (
     NEGLIGIBLE,
     relevance_of,
     term_shares,
     topic_names,
     topic_stability,
 )
-from coview.report.value import Terms, TopicReport
+from coview.reporting.value import Terms, TopicReport
 from coview.term_names import shown_term
 
 FEWEST_SHARE = 0.005  # of a class in a topic that is listed

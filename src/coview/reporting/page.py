@@ -7,7 +7,7 @@ from textwrap import wrap
 
 import numpy as np
 
-from coview.report.value import Report, TopicReport
+from coview.reporting.value import Report, TopicReport
 from coview.wording import plural, printable
 
 WIDTH = 100

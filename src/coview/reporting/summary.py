@@ -1,4 +1,4 @@
-"""`summarize`: put the report of a fitted model together."""
+"""`report`: put the report of a fitted model together."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.models import topic_model
 from coview.params import check_int, check_real, seed_of
-from coview.report.disagreement import (
+from coview.reporting.disagreement import (
     explain,
     explain_drawn,
     measure_disagreement,
     measure_fit,
 )
-from coview.report.folding import fold_views
-from coview.report.quality import coherences, report_views, topic_view_shares
-from coview.report.search import measure_search
-from coview.report.sentences import write_sentences
-from coview.report.terms import topic_stability
-from coview.report.topics import report_topics
-from coview.report.value import Report
+from coview.reporting.folding import fold_views
+from coview.reporting.quality import coherences, report_views, topic_view_shares
+from coview.reporting.search import measure_search
+from coview.reporting.sentences import write_sentences
+from coview.reporting.terms import topic_stability
+from coview.reporting.topics import report_topics
+from coview.reporting.value import Report
 from coview.views.container import Views
 from coview.views.labels import check_labels, is_unlabeled, named_labels
 
 
-def summarize(
+def report(
     model: Any,
     views: Any,
     *,
@@ -70,10 +70,11 @@ def summarize(
 
     Examples
     --------
+    >>> import coview
     >>> from coview import LinkPLSA
     >>> from coview.datasets import make_views
     >>> views = make_views(60, 3, {"text": 30, "image": 20}, random_state=0)
-    >>> report = summarize(LinkPLSA(3, random_state=0).fit(views), views)
+    >>> report = coview.report(LinkPLSA(3, random_state=0).fit(views), views)
     >>> len(report.topics), sorted(report.view_mixtures), report.mixtures.shape
     (3, ['image', 'text'], (60, 3))
     >>> report.sentences["agreement"].startswith("Of what a view's own topics explain")

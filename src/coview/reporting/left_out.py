@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.report.folding import SMOOTHING, token_mixtures
-from coview.report.terms import term_shares
+from coview.reporting.folding import SMOOTHING, token_mixtures
+from coview.reporting.terms import term_shares
 from coview.runners.threads import ThreadRunner
 
 BLOCK = 1_000  # documents that a thread works on at a time

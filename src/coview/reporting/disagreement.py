@@ -34,8 +34,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.held_out import sample_rows
-from coview.report.folding import Folded, fold_in_counts, log_likelihoods, resample
-from coview.report.value import Disagreement
+from coview.reporting.folding import Folded, fold_in_counts, log_likelihoods, resample
+from coview.reporting.value import Disagreement
 
 C = 30.0  # nats; a word of a topic is worth two to four
 FEWEST = 20  # documents of a topic that say what is usual in it

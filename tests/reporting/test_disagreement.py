@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from coview import LinkPLSA, Views
 from coview.datasets import make_views
-from coview.report.disagreement import (
+from coview.reporting.disagreement import (
     C,
     divergence,
     explain,
@@ -16,7 +16,7 @@ from coview.report.disagreement import (
     measure_fit,
     most_alike,
 )
-from coview.report.folding import SMOOTHING, draw_documents, fold_views, resample, token_lengths
+from coview.reporting.folding import SMOOTHING, draw_documents, fold_views, resample, token_lengths
 from tests.reference import report as naive
 
 SIZES = {"text": 60, "image": 40}

@@ -14,8 +14,8 @@ import numpy as np
 
 from coview.held_out import sample_rows
 from coview.metrics.retrieval import match_ranks, mean_average_precision
-from coview.report.folding import Folded
-from coview.report.value import SearchQuality
+from coview.reporting.folding import Folded
+from coview.reporting.value import SearchQuality
 
 FEWEST = 10  # documents of a sample that say anything
 

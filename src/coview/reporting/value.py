@@ -101,7 +101,7 @@ class Disagreement:
     ----------
     value : ndarray of shape (documents,)
         How much of what its own topics explain of a view is lost with the topics of another view,
-        each folded in alone: 0 nothing, 1 everything (see `coview.report.disagreement`). Of more
+        each folded in alone: 0 nothing, 1 everything (see `coview.reporting.disagreement`). Of more
         than two views, that of the view which differs most from the others.
     chance : ndarray of shape (documents,)
         The same of documents drawn from the model: same lengths, one mixture for all views.
@@ -162,7 +162,7 @@ class SearchQuality:
 class Report:
     """What a fitted model says about documents, and how far it can be trusted.
 
-    `coview.report.summarize` makes it. All its values are plain: numbers, texts, lists, dicts and
+    `coview.report` makes it. All its values are plain: numbers, texts, lists, dicts and
     arrays.
 
     Attributes
@@ -264,7 +264,7 @@ class Report:
         terms : int, default=6
             Words of each topic and view.
         """
-        from coview.report.page import page
+        from coview.reporting.page import page
 
         return page(self, top=top, terms=terms)
 

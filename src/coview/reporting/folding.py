@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.report.terms import term_shares
+from coview.reporting.terms import term_shares
 from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.views.density import is_dense_real
 
 if TYPE_CHECKING:
-    from coview.report.left_out import LeftOut
+    from coview.reporting.left_out import LeftOut
 
 BLOCK = 20_000  # documents that are drawn at a time
 SMOOTHING = 0.01  # share of the corpus distribution in every topic, as in `coview.scores`
@@ -88,7 +88,7 @@ def fold_views(model: Any, views: Views, *, of_fit: bool = False) -> Folded:
 
     Documents of the fit (`of_fit`) are folded in by each view as if they had not been in it.
     """
-    from coview.report.left_out import LeftOut
+    from coview.reporting.left_out import LeftOut
 
     plain = without_neighbors(model)
     counts = plain.as_counts(views)

@@ -5,8 +5,8 @@ import pytest
 
 from coview import LinkPLSA, Views
 from coview.datasets import make_views
-from coview.report.folding import SMOOTHING, fold_views, log_likelihoods
-from coview.report.left_out import LeftOut
+from coview.reporting.folding import SMOOTHING, fold_views, log_likelihoods
+from coview.reporting.left_out import LeftOut
 from tests.reference import report as naive
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from coview.metrics.topics import topic_coherence
-from coview.report.folding import Folded
-from coview.report.terms import term_shares
-from coview.report.value import ViewReport, mean_of_known
+from coview.reporting.folding import Folded
+from coview.reporting.terms import term_shares
+from coview.reporting.value import ViewReport, mean_of_known
 
 
 def report_views(folded: Folded, coherence: dict[str, np.ndarray]) -> list[ViewReport]:
