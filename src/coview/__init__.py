@@ -14,7 +14,7 @@ __version__ = "0.1.0.dev0"
 # Where the public names live. They are imported on first use: scikit-learn alone takes over a
 # second, and `coview --help` or `import coview` should not.
 _HOMES = {
-    "auto": "automatic.choice",
+    "auto": "automatic",
     "Views": "views.container",
     "ShardedViews": "shards.sharded",
     "open_shards": "shards.sharded",
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from . import compare as compare
     from . import datasets as datasets
     from . import metrics as metrics
-    from .automatic.choice import auto as auto
+    from .automatic import auto as auto
     from .classifier import TopicClassifier as TopicClassifier
     from .em.checkpoint import Checkpoint as Checkpoint
     from .ensemble.reliability import view_reliability as view_reliability

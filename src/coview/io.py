@@ -48,7 +48,7 @@ _OF_THE_RUN = ("n_jobs", "verbose")  # parameters that do not change a fit, henc
 _PRIVATE = ("_n_features_out",)  # fitted attributes in spite of their names
 _RECORDS = {  # {kind: (module, class)}
     "trace": ("coview.em.trace", "Trace"),
-    "why": ("coview.automatic.why", "Why"),
+    "why": ("coview.automatic", "Why"),
     "strength_path": ("coview.strength", "StrengthPath"),
     "view_reliability": ("coview.ensemble.reliability", "ViewReliability"),
 }

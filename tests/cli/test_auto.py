@@ -39,7 +39,11 @@ def assert_same_topics(one, other):
 def test_the_command_that_is_shown_fits_the_same_model(given, table):
     code, out, said = inside("fit", table, *given, "-o", "auto.coview")
     assert (code, out) == (0, "")
-    line = next(line for line in said.splitlines() if line.startswith("  coview fit"))
+    line = next(
+        line.removeprefix("The same by hand: ")
+        for line in said.splitlines()
+        if "by hand: coview fit" in line
+    )
     words = shlex.split(line)[1:]
     assert "--model" in words
     working(*words, "-o", "hand.coview", "-q")

@@ -243,7 +243,9 @@ def test_a_view_that_says_more_contributes_more():
 
 def test_search_goes_both_ways_and_beats_chance():
     views = make_views(80, 4, {"text": 40, "image": 30}, random_state=0)
-    found = coview.report(quick_fit(views, 4, init="kmeans"), views, search_sample=50, n_resamples=1)
+    found = coview.report(
+        quick_fit(views, 4, init="kmeans"), views, search_sample=50, n_resamples=1
+    )
     assert [(s.query, s.answer) for s in found.search] == [("text", "image"), ("image", "text")]
     for s in found.search:
         assert (s.n, s.relevant, s.chance_rank) == (50, "class", 25.5)

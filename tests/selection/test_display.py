@@ -13,14 +13,19 @@ def selection():
     return coview.select_topics(make_views(120, 3, [60, 40], random_state=0), "2:5")
 
 
-def test_agreement_is_above_perplexity_on_whole_numbers(selection):
+def test_bits_are_above_topics_that_come_back_on_whole_numbers(selection):
     display = selection.plot()
     display.figure_.canvas.draw()
     titles = [ax.get_ylabel() for ax in display.axes_]
-    assert titles == ["agreement in %", "perplexity"]
+    assert titles == ["bits confirmed", "topics that come back in %"]
     ticks = [tick.get_text() for tick in display.axes_[-1].get_xticklabels()]
     assert ticks
     assert all(float(text).is_integer() for text in ticks if text)
+
+
+def test_both_ends_are_named(selection):
+    texts = [t.get_text() for t in selection.plot().axes_[0].texts]
+    assert "coarse = fine 3" in texts
 
 
 def test_the_upper_part_is_drawn_on_axes_that_are_given(selection):

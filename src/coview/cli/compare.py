@@ -210,7 +210,7 @@ def compare(
         print("\n".join(tables(results, plan, metrics, table)), end="")
         if unlabeled := [v for v in views.values() if v.labels is None and len(numbers) > 1]:
             print("\n" + heading("Numbers of topics, without labels", table), end="")
-            print(compare_topics(unlabeled[0], numbers, 0, jobs, quiet).to_text())
+            print(compare_topics(unlabeled[0], numbers, 0, quiet))
 
 
 def _check_options(context: typer.Context, data: Path | None, task: Task) -> None:

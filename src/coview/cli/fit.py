@@ -22,19 +22,17 @@ from coview.cli.inputs import (
 from coview.cli.model import (
     TOPICS,
     choose_model,
-    explain,
+    finish,
     make_model,
     parse_parameters,
     refuse_parameters,
     set_graphs,
-    show_choice,
-    show_findings,
 )
 from coview.cli.options import UsageError, refuse_options
 from coview.cli.output import cell, check_output, note, print_json
 from coview.cli.seeds import read_seeds
 from coview.cli.sharded import refuse_memory, views_to_fit
-from coview.cli.topics import choose_topics, parse_number_or_range
+from coview.cli.topics import compare_topics, parse_number_or_range
 from coview.models import MODEL_NAMES, topic_model
 from coview.params import check_real
 from coview.wording import plural
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from coview.automatic.why import Why
     from coview.em.checkpoint import Checkpoint
     from coview.selection.topics import TopicSelection
     from coview.strength import StrengthPath
@@ -189,12 +186,21 @@ def fit(
     resume: options.Resume = False,
     fresh: options.Fresh = False,
     quiet: options.Quiet = False,
+    why: Annotated[
+        bool,
+        typer.Option(
+            "--why",
+            help="Say in full why this model and this number of topics were chosen, with the line "
+            "of Python that does the same.",
+            rich_help_panel=_RUN,
+        ),
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Fit a model to raw data and save it.
 
-    Without --model, a model is chosen for the data; the reasons are shown, with the command and the
-    line of Python that do the same.
+    Without --model, a model is chosen for the data, and without --topics their number: a few lines
+    say what was chosen, --why says why.
 
     Texts become word counts, images counts of visual words; an empty cell is a missing view. The
     model file holds all that was learned, vocabularies included, so it can read new raw documents.
@@ -254,21 +260,28 @@ def fit(
         note(repr(views))
     if fresh:
         state.delete()
-    selection = None
-    if isinstance(wanted, list):
-        selection = choose_topics(known, wanted, seed, jobs, quiet)
-        wanted = selection.suggestion
-    choice = choose_model(known, wanted, targets, params) if model is None else None
-    made = choice.model if choice else make_model(str(model), wanted, params, known)
+    choice, selection = None, None
+    if model is None:
+        choice = choose_model(known, wanted, targets, params, quiet)
+        made, selection = choice.model, choice.selection
+    else:
+        if isinstance(wanted, list):
+            selection = compare_topics(known, wanted, seed, quiet)
+            wanted = selection.suggestion or _refuse(selection)
+        made = make_model(str(model), wanted, params, known)
     set_graphs(made, graph or [], views)
     made.set_params(verbose=int(not quiet and sys.stderr.isatty()))
-    if not quiet:
-        show_choice(choice)
-    reasons = partial(explain, context, choice) if choice else None
-    fitted = _fit_and_save(made, views, targets, output, state, reasons, dask)
-    if not quiet:
-        show_findings(choice, fitted)
+    last = partial(finish, context, choice, views=known) if choice else None
+    fitted = _fit_and_save(made, views, targets, output, state, last, dask)
+    if choice is not None and not quiet:
+        note(str(fitted.why_) if why else "\n".join(choice.summary(fitted, command=True)[1:]))
+    elif selection is not None and not quiet:
+        note(f"{selection}")
     _report(fitted, output, quiet, json, selection)
+
+
+def _refuse(selection: TopicSelection) -> int:
+    raise UsageError(f"{selection.sentence} --topics 10 says how many anyway.")
 
 
 # -- checks ----------------------------------------------------------------------------------------
@@ -315,7 +328,7 @@ def _fit_and_save(
     targets: np.ndarray | None,
     output: Path,
     checkpoint: Checkpoint,
-    reasons: Callable[[Any], Why] | None,
+    last: Callable[[Any], None] | None,
     runner: str | None,
 ) -> Any:
     from coview.classifier import TopicClassifier
@@ -329,8 +342,8 @@ def _fit_and_save(
         except KeyboardInterrupt:
             _explain_resume(checkpoint)
             raise
-        if reasons is not None:
-            fitted.why_ = reasons(fitted)
+        if last is not None:
+            last(fitted)
         _save(fitted, output)
     checkpoint.delete()
     return fitted

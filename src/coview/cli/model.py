@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coview.cli.inputs import document_names
 from coview.cli.options import UsageError, command_line, given_options, parse_pairs
-from coview.cli.output import note
 from coview.models import ONE_VIEW, model_class
 
 if TYPE_CHECKING:
     import typer
 
-    from coview.automatic.choice import Choice
-    from coview.automatic.why import Why
+    from coview.automatic import Choice
     from coview.views.container import Views
 
 TOPICS = 20  # with --model and without --topics
 _OF_SOME_MODELS = {"feature_topics": "mvplsa", "strength": "mggm", "graph": "mggm"}
 # options that do not change the model; its file should not depend on its own name
-_OF_THE_RUN = ("output", "resume", "fresh", "quiet", "json", "checkpoint", "every", "jobs")
+_OF_THE_RUN = ("output", "resume", "fresh", "quiet", "json", "checkpoint", "every", "jobs", "why")
 
 # -- a model chosen for the data -------------------------------------------------------------------
 
@@ -35,38 +34,25 @@ def refuse_parameters(context: typer.Context) -> None:
         )
 
 
-def choose_model(views: Views, topics: int | None, targets: Any, params: dict[str, Any]) -> Choice:
-    """Choose a model for the data."""
-    from coview.automatic.choice import choose, model_name
+def choose_model(
+    views: Views, topics: int | list[int] | None, targets: Any, params: dict[str, Any], quiet: bool
+) -> Choice:
+    """Choose a model for the data, with a progress bar on a terminal."""
+    from coview.automatic import choose
 
-    _check_parameters(model_name(views), params)
-    return choose(views, topics, targets, params)
-
-
-def show_choice(choice: Choice | None) -> None:
-    """Print the reasons that are known before the fit."""
-    from coview.automatic.why import as_list
-
-    if choice is not None:
-        note(as_list(choice.sentences[1:]))  # the first one describes the views, which was done
+    _check_parameters("plsa" if views.n_views == 1 else "link", params)
+    show = int(not quiet and sys.stderr.isatty())
+    return choose(views, topics, targets, params, verbose=show)
 
 
-def show_findings(choice: Choice | None, fitted: Any) -> None:
-    """Print the reasons that the fit has found, and how to do the same by hand."""
-    from coview.automatic.why import as_list
-
-    if choice is not None:
-        note(f"{as_list(choice.after_fit(fitted))}\n{fitted.why_.by_hand}")
-
-
-def explain(context: typer.Context, choice: Choice, fitted: Any) -> Why:
-    """Return the reasons, with the command that was given and what was chosen."""
+def finish(context: typer.Context, choice: Choice, fitted: Any, views: Any) -> None:
+    """Give the fitted model its reasons, with the command that was given and what was chosen."""
     words = [*command_line(context, but=(*_OF_THE_RUN, "topics")), "--model", choice.model_name]
     if not choice.classify:
         words += ["--topics", str(choice.model.n_components)]
     for name, value in choice.chosen.items():
         words += ["--set", f"{name}={value}"]
-    return choice.why(fitted, shlex.join(words))
+    choice.finish(fitted, views, shlex.join(words))
 
 
 # -- a model by name -------------------------------------------------------------------------------

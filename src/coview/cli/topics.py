@@ -6,8 +6,6 @@ import sys
 from typing import TYPE_CHECKING
 
 from coview.cli.options import UsageError
-from coview.cli.output import note
-from coview.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +38,7 @@ def _parse_number(text: str, examples: str) -> int:
 
 
 def _parse_range(text: str) -> list[int]:
-    from coview.selection.ranges import parse_topics
+    from coview.selection.topics import parse_topics
 
     try:
         return parse_topics(text)
@@ -48,26 +46,12 @@ def _parse_range(text: str) -> list[int]:
         raise UsageError(f"--topics: {error}") from error
 
 
-def choose_topics(
-    views: Views, candidates: Sequence[int], seed: int, jobs: int | None, quiet: bool
-) -> TopicSelection:
-    """Compare the candidates, show the table in short, and say what is suggested."""
-    selection = compare_topics(views, candidates, seed, jobs, quiet)
-    if not quiet:
-        chosen = plural(selection.suggestion, "topic")
-        note(
-            f"{selection.to_text(short=True)}\n"
-            f"Fitting {chosen}; --topics {selection.suggestion} does the same without comparing."
-        )
-    return selection
-
-
 def compare_topics(
-    views: Views, candidates: Sequence[int], seed: int, jobs: int | None, quiet: bool
+    views: Views, candidates: Sequence[int], seed: int, quiet: bool
 ) -> TopicSelection:
     """Compare numbers of topics without labels, with a progress bar on a terminal."""
     from coview.selection.topics import select_topics
 
     show = not quiet and sys.stderr.isatty()
     several = [k for k in candidates if k > 1]  # one topic has nothing to compare
-    return select_topics(views, several, random_state=seed, n_jobs=jobs, verbose=int(show))
+    return select_topics(views, several, random_state=seed, verbose=int(show))

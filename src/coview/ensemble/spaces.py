@@ -13,8 +13,9 @@ parallel or very long texts the first. Which of them tell more is left to their 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 
 import numpy as np
@@ -30,6 +31,7 @@ FEW_DOCUMENTS = 500  # a table of all their pairs is small
 SELF_WEIGHT = 0.15  # of a document itself where it is smoothed over its neighbors
 SMOOTHINGS = (2, 4)
 DIFFUSION_TIMES = (4, 8)
+FEW_CLUSTERS = 8  # for which neighbors are searched where spaces serve many numbers
 LINKS_DENSITY = 0.1  # a square view with more non-zeros than this share is no graph of links
 
 
@@ -173,6 +175,39 @@ def families(
     yield from _of_graphs(fused, graphs, n_clusters, rng, "by features", alone)
     graphs = _graphs_by_embedding(seen, fused, links, weights, n_clusters)
     yield from _of_graphs(fused, graphs, n_clusters, rng, "by embedding", alone)
+
+
+def families_along(
+    seen: Seen,
+    links: Sequence[sp.csr_array | None],
+    weights: np.ndarray,
+    most_clusters: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[str, Callable[[int], np.ndarray]]]:
+    """Yield the name of each family and a function from a number of clusters to its space.
+
+    As `families`, for all numbers up to `most_clusters` at once: graphs and eigenvectors are
+    computed once, and a space for few clusters has the leading ones. There is one family of each
+    kind, since many numbers are tried.
+    """
+    fused = fuse(seen.embeddings, weights)
+    yield "fused", partial(_leading, fused, None)
+    ways = {
+        "by features": _graphs_by_features(seen, links, weights, FEW_CLUSTERS),
+        "by embedding": _graphs_by_embedding(seen, fused, links, weights, FEW_CLUSTERS),
+    }
+    for how, graphs in ways.items():
+        smoothed = next(_smoothed(fused, graphs.both, how))[1]
+        values, vectors = eigenvectors(graphs.both, 2 * most_clusters, rng)
+        diffused = vectors * values ** DIFFUSION_TIMES[0]
+        yield f"smoothed, {how}", partial(_leading, smoothed, None)
+        yield f"spectral, {how}", partial(_leading, vectors, 1)
+        yield f"diffusion, {how}", partial(_leading, diffused, 2)
+
+
+def _leading(points: np.ndarray, each: int | None, n_clusters: int) -> np.ndarray:
+    """Return the leading columns, `each` for a cluster, rows of length one; all if it is None."""
+    return points if each is None else unit_rows(points[:, : each * n_clusters])
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ Each display keeps what it draws and the axes it was drawn on (`ax_` or `axes_`,
 anything can be changed afterward. Colors are those of Okabe and Ito, which color-blind readers can
 tell apart, and never the only mark. They need matplotlib (`coview[plot]`).
 
-Displays of topics, documents and views draw a `coview.reporting.Report`; `from_report` takes one that
-is there already.
+Displays of topics, documents and views draw a `coview.reporting.Report`; `from_report` takes one
+that is there already.
 """
 
 from coview.plot.documents import CoverageDisplay, MapDisplay, MixturesDisplay

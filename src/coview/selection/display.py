@@ -1,4 +1,4 @@
-"""The plot of a `TopicSelection`: agreement and stability above, perplexity below."""
+"""The plot of a `TopicSelection`: bits above, topics that come back below, both ends marked."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from coview.plot.lines import GRAY, PER_CENT, LinesDisplay, stacked_axes
 if TYPE_CHECKING:
     from coview.selection.topics import TopicSelection
 
-SHARES = {"features": "features", "documents": "documents", "stability": "restarts"}
-
 
 class TopicCountDisplay(Display):
-    """Curves along numbers of topics, with the suggestion marked.
+    """What halves of the documents confirm along numbers of topics, with both ends marked.
 
     Parameters
     ----------
@@ -28,30 +26,41 @@ class TopicCountDisplay(Display):
         self.selection = selection
 
     def plot(self, ax: Any = None) -> TopicCountDisplay:
-        """Draw, on new axes, or the upper part alone on those given."""
-        shares = {title: self._line(name, 100) for name, title in SHARES.items()}
-        parts = [(shares, f"agreement{PER_CENT}"), ({"": self._line("perplexity")}, "perplexity")]
-        parts = [(_with_points(lines), title) for lines, title in parts]
-        parts = [(lines, title) for lines, title in parts if lines]
+        """Draw, on new axes, or the bits alone on those given."""
+        found = self.selection
+        parts = [
+            (self._line(found.bits), "bits confirmed"),
+            (self._line(100 * found.back / found.topics), f"topics that come back{PER_CENT}"),
+        ]
         parts = parts if ax is None else parts[:1]
         self.axes_ = stacked_axes(len(parts)) if ax is None else np.atleast_1d(ax)
         self.figure_ = self.axes_[0].figure
-        for axis, (lines, title) in zip(self.axes_, parts, strict=True):
-            LinesDisplay(lines, "topics", title).plot(axis)
+        for axis, (line, title) in zip(self.axes_, parts, strict=True):
+            LinesDisplay({"": line}, "topics", title).plot(axis)
             whole_numbers(axis)
-            axis.axvline(self.selection.suggestion, color=GRAY, linewidth=1, linestyle="--")
+            self._mark_ends(axis)
         for axis in self.axes_[:-1]:
             axis.set_xlabel("")
         self.figure_.align_ylabels(list(self.axes_))
         return self
 
-    def _line(self, name: str, scale: float = 1) -> Line:
-        curve = self.selection.curves[name]
-        known = curve.measured
-        return Line(
-            self.selection.topics[known], scale * curve.mean[known], scale * curve.sd[known]
-        )
+    def _line(self, values: np.ndarray) -> Line:
+        return Line(self.selection.topics, np.nanmean(values, axis=0), np.nanstd(values, axis=0))
 
-
-def _with_points(lines: dict[str, Line]) -> dict[str, Line]:
-    return {name: line for name, line in lines.items() if len(line.x)}
+    def _mark_ends(self, axis: Any) -> None:
+        coarse, fine = self.selection.coarse, self.selection.fine
+        if coarse is None or fine is None:
+            return
+        axis.axvspan(coarse, fine, color=GRAY, alpha=0.15, linewidth=0)
+        names = {coarse: "coarse", fine: "fine"} if coarse != fine else {fine: "coarse = fine"}
+        for number, name in names.items():
+            axis.axvline(number, color=GRAY, linewidth=1, linestyle="--")
+            axis.annotate(
+                f"{name} {number}",
+                (number, 1),
+                xycoords=("data", "axes fraction"),
+                xytext=(2, 2),
+                textcoords="offset points",
+                fontsize="small",
+                color=GRAY,
+            )

@@ -1,157 +1,211 @@
-"""Replicability: do two halves of the features, or of the documents, find the same clusters?
+"""Two halves of the documents: what the topics found in one tell about those found in the other.
 
-Features. The columns of each view are dealt into two halves, and the documents are clustered by
-each half alone. Documents. All features, but clusters are found in either half of the documents,
-and the others are assigned to the nearest center. Either way there are two clusterings of the same
-documents, and their agreement is the adjusted mutual information: 1 if they are equal, 0 by chance
-whatever the number of clusters. Below the right number clusters are merged differently by the
-halves, above it split differently, so that the agreement is largest there.
+Documents are dealt at random into two halves. Topics are found in either half by itself, the way a
+fit finds them: clusterings in several spaces, the clusters on which they agree, and a few steps of
+EM from there. Both sets of topics then name a topic for every document: those of the other half are
+folded in. Dense measurements are the exception. Topics are poor at placing them, which a fit makes
+up for by holding to its clusters; so the clusters stay, and the nearest one takes a document in.
+Two things are counted:
 
-The adjusted mutual information divides by the mean entropy of the clusterings, which grows with
-their number: coarse splits are favored. Undivided it is the information (in bits) that the
-halves share beyond chance, which instead stays nearly level beyond the right number.
+* bits, the mutual information of the two answers minus what chance would give: how much about the
+  topic of a document the other half confirms;
+* topics that come back: their documents are those of a topic of the other half, by a Jaccard
+  overlap of more than half of the way from chance to 1.
 
-Clusters are those of Ward's method, improved by k-means: one tree serves all numbers of clusters,
-and there are no bad random starts, which would spoil the agreement of many clusters.
+The spaces are made once for all numbers of topics; only the clusterings in them differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 
-from coview.em.starts import kmeans_labels
+from coview.em.emissions import Topics
+from coview.em.loop import Interrupted, fold_in, run_em
+from coview.em.prepared import Prepared, prepare, view_weights
+from coview.em.problem import Problem
+from coview.em.scaling import learn_scaling
+from coview.em.starts import label_start, uniform_theta
+from coview.ensemble.consensus import consensus, joined, mean_directions
+from coview.ensemble.features import (
+    Rows,
+    Seen,
+    directions,
+    fuse,
+    n_dimensions,
+    project,
+    unit_rows,
+    view_features,
+    view_means,
+)
 from coview.ensemble.information import contingency, information
-from coview.selection.features import ViewFeatures, deal_halves, embedding
+from coview.ensemble.kmeans import kmeans
+from coview.ensemble.reliability import ViewReliability, deal, documents_with_counts
+from coview.ensemble.spaces import families_along, is_links, links_graph
+from coview.held_out import take_documents
+from coview.views.container import Views
+from coview.views.density import is_dense
+
+JUDGED_AT = 10  # clusters by which views are weighed, one weight for all numbers of topics
+ITERATIONS = 10  # of EM: the start decides, and few documents change their topic after that
+FOLD_IN_ITERATIONS, FOLD_IN_TOL = 20, 1e-2  # only the largest share is asked for
+OVERLAP = 0.5  # of the way from chance to 1, from which a topic has come back
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """How far two clusterings agree: adjusted mutual information, and bits beyond chance."""
+class Confirmed:
+    """What two halves of the documents say about one number of topics.
 
-    adjusted: float
+    Attributes
+    ----------
+    bits : float
+        Mutual information of the two answers, beyond chance.
+    back : float
+        How many topics come back.
+    """
+
     bits: float
+    back: float
 
 
-Path = dict[int, np.ndarray]  # a label for each document, by the number of clusters
+@dataclass(frozen=True)
+class Documents:
+    """The documents that are looked at: as the engine and as the ensemble take them."""
+
+    data: Prepared
+    features: list[Rows]
+    has: np.ndarray
+    links: list[sp.csr_array | None]
+    reliability: ViewReliability
+    measured: bool  # whether dense measurements have most of the weight
+
+    @classmethod
+    def of(cls, views: Views, rng: np.random.Generator) -> Documents:
+        """Scale the views, weigh them, and keep documents with a count in a view that counts."""
+        scaling = learn_scaling(views.matrices, views.present, "auto")
+        data = prepare(views, scaling, np.float32)
+        links = [links_graph(m) if is_links(m) else None for m in data.matrices]
+        data = replace(data, matrices=tuple(map(_shared_terms, data.matrices)))
+        has = documents_with_counts(data.matrices, data.present)
+        features = [view_features(m) for m in data.matrices]
+        reliability = deal(features, has, JUDGED_AT, rng).reliability(views.names)
+        data = replace(data, weights=tuple(view_weights("learn", data, reliability).values()))
+        squares = np.square(list(reliability.weights.values()))
+        dense = np.array([is_dense(m) for m in data.matrices])
+        measured = bool(squares[dense].sum() > squares.sum() / 2)
+        return cls(data, features, has, links, reliability, measured)
+
+    def deal(self, most_topics: int, rng: np.random.Generator) -> tuple[Half, Half]:
+        """Deal the documents into two halves."""
+        order = rng.permutation(len(self.has))
+        middle = len(order) // 2
+        one, other = np.sort(order[:middle]), np.sort(order[middle:])
+        return (
+            Half.of(self, one, other, most_topics, rng),
+            Half.of(self, other, one, most_topics, rng),
+        )
 
 
-def feature_halves(
-    features: Sequence[ViewFeatures],
-    weights: Sequence[float],
-    topics: Sequence[int],
-    n_dims: int,
-    rng: np.random.Generator,
-) -> dict[int, Agreement]:
-    """Return the agreement of the clusters of two random halves of the features.
+def _shared_terms(matrix: sp.csr_array) -> sp.csr_array:
+    """Return the terms that two documents have: one that a single document has joins it to none."""
+    kept = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]) > 1)
+    return matrix if len(kept) in (0, matrix.shape[1]) else sp.csr_array(matrix[:, kept])
 
-    Numbers of topics that cannot be compared (a half without features) are left out.
+
+@dataclass(frozen=True)
+class Half:
+    """One half of the documents, with the spaces in which they are clustered.
+
+    `spaces` return the points for a number of clusters; `rest` are the other documents. `points`
+    are all documents in the fused space of this half, where documents join the nearest cluster.
     """
-    halves = deal_halves([f.width for f in features], rng)
-    present = [f.present for f in features]
-    paths = []
-    for which in (0, 1):
-        columns = [np.flatnonzero(h == which) for h in halves]
-        parts = [f.points[:, c] for f, c in zip(features, columns, strict=True)]
-        points = embedding(parts, present, weights, n_dims, rng)
-        if not points.any():
-            return {}
-        paths.append(cluster_path(points, topics, rng))
-    return {k: agreement(paths[0][k], paths[1][k]) for k in topics}
+
+    docs: np.ndarray
+    rest: np.ndarray
+    data: Prepared
+    rest_data: Prepared
+    spaces: list[Callable[[int], np.ndarray]]
+    points: np.ndarray | None
+
+    @classmethod
+    def of(
+        cls,
+        all_docs: Documents,
+        docs: np.ndarray,
+        rest: np.ndarray,
+        most_topics: int,
+        rng: np.random.Generator,
+    ) -> Half:
+        """Embed the documents, and find their neighbors, once for all numbers of topics."""
+        weights = np.array(list(all_docs.reliability.weights.values()))
+        has, n_dims = all_docs.has, n_dimensions(most_topics)
+        embeddings = [
+            project(f, h, directions(f[docs[h[docs]]], n_dims, rng))
+            for f, h in zip(all_docs.features, has.T, strict=True)
+        ]
+        own = [e[docs] for e in embeddings]
+        seen = Seen([unit_rows(f[docs]) for f in all_docs.features], own, has[docs])
+        points = fuse(embeddings, weights, view_means(own)) if all_docs.measured else None
+        links = [None if g is None else g[docs][:, docs] for g in all_docs.links]
+        spaces = families_along(seen, links, weights, most_topics, rng)
+        return cls(
+            docs,
+            rest,
+            take_documents(all_docs.data, docs).cut(columns=True),
+            take_documents(all_docs.data, rest).cut(columns=False),
+            [at for _, at in spaces],
+            points,
+        )
+
+    def topics_of_all(self, n_topics: int, rng: np.random.Generator) -> np.ndarray:
+        """Find topics in this half, and return the topic of every document (documents,)."""
+        members = np.column_stack([kmeans(at(n_topics), n_topics, rng) for at in self.spaces])
+        labels = consensus(members, np.ones(members.shape[1]), n_topics, rng)
+        found = np.empty(len(self.docs) + len(self.rest), int)
+        if self.points is not None:
+            centers = mean_directions(self.points[self.docs], labels)
+            found[self.docs] = labels
+            found[self.rest] = joined(self.points[self.rest], [centers])[:, 0]
+        else:
+            found[self.docs], found[self.rest] = self._by_em(labels, n_topics)
+        return found
+
+    def _by_em(self, labels: np.ndarray, n_topics: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the topics of documents of this half and of the others, from these clusters."""
+        start = label_start("half", labels, n_topics, self.data)
+        slots = (0,) * len(self.data.names)
+        emissions = [Topics.from_rows(p, self.data.dtype) for p in start.p_w_z]
+        problem = Problem.of(self.data, emissions, (start.theta,), slots)
+        try:
+            fitted = run_em(problem, map, max_iter=ITERATIONS, tol=0).problem
+        except Interrupted as interrupt:  # with a state of this half, not one of a fit
+            raise KeyboardInterrupt from interrupt
+        uniform = uniform_theta(self.rest_data, n_topics)
+        others = Problem.of(self.rest_data, fitted.emissions, (uniform,), slots)
+        folded = fold_in(others, map, FOLD_IN_ITERATIONS, FOLD_IN_TOL)
+        return fitted.mixtures[0].argmax(axis=1), folded.mixtures[0].argmax(axis=1)
 
 
-def document_halves(
-    points: np.ndarray, topics: Sequence[int], rng: np.random.Generator
-) -> dict[int, Agreement]:
-    """Return the agreement of clusters found in two random halves of the documents."""
-    order = rng.permutation(len(points))
-    halves = np.sort(order[: len(points) // 2]), np.sort(order[len(points) // 2 :])
-    possible = [k for k in topics if k <= len(points) // 2]
-    paths = [_assigned(points, half, possible, rng) for half in halves]
-    return {k: agreement(paths[0][k], paths[1][k]) for k in possible}
+def confirmed(halves: Sequence[Half], n_topics: int, rng: np.random.Generator) -> Confirmed:
+    """Return what two halves confirm about each other's topics."""
+    return agreement(*(half.topics_of_all(n_topics, rng) for half in halves))
 
 
-def whole_points(
-    features: Sequence[ViewFeatures],
-    weights: Sequence[float],
-    n_dims: int,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """Return the embedding of the documents by all features."""
-    parts, present = [f.points for f in features], [f.present for f in features]
-    return embedding(parts, present, weights, n_dims, rng)
+def agreement(one: np.ndarray, other: np.ndarray) -> Confirmed:
+    """Compare two answers for the same documents.
 
-
-def _assigned(
-    points: np.ndarray, half: np.ndarray, topics: Sequence[int], rng: np.random.Generator
-) -> Path:
-    """Cluster one half of the documents, and assign all to the nearest centers."""
-    from coview.new_documents import nearest_center
-
-    found = cluster_path(points[half], topics, rng)
-    return {
-        k: nearest_center(points, _means(points[half], labels, k)) for k, labels in found.items()
-    }
-
-
-def cluster_path(points: np.ndarray, topics: Sequence[int], rng: np.random.Generator) -> Path:
-    """Return clusters of every number: Ward's method, improved by k-means."""
-    return {k: kmeans_labels(points, k, rng, start) for k, start in _ward_centers(points, topics)}
-
-
-def _ward_centers(points: np.ndarray, topics: Sequence[int]) -> Iterator[tuple[int, np.ndarray]]:
-    from scipy.cluster.hierarchy import linkage
-
-    tree = linkage(points, "ward")
-    for k in topics:
-        yield k, _means(points, cut(tree, k), k)
-
-
-def cut(tree: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Return the clusters of a tree of `scipy.cluster.hierarchy`, numbered by their first points.
-
-    As `cut_tree` of scipy, which takes longer than all the rest.
-
-    >>> from scipy.cluster.hierarchy import linkage
-    >>> cut(linkage([[0.0], [9.0], [1.0], [9.5]], "ward"), 2)
-    array([0, 1, 0, 1])
+    >>> agreement(np.array([0, 0, 0, 1, 1, 1]), np.array([1, 1, 1, 0, 0, 0])).back
+    2.0
     """
-    n_points = len(tree) + 1
-    n_merges = n_points - n_clusters
-    above = np.arange(n_points + len(tree))
-    above[tree[:n_merges, :2].astype(int)] = n_points + np.arange(n_merges)[:, None]
-    while (above[above] != above).any():
-        above = above[above]
-    _, first, cluster = np.unique(above[:n_points], return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[cluster]
-
-
-def _means(points: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Return the centers of clusters; one without points is at infinity, nearest to none."""
-    sums = np.zeros((n_clusters, points.shape[1]))
-    np.add.at(sums, labels, points)
-    sizes = np.bincount(labels, minlength=n_clusters)[:, None]
-    return np.divide(sums, sizes, out=np.full_like(sums, 1e6), where=sizes > 0)
-
-
-def agreement(first: np.ndarray, second: np.ndarray) -> Agreement:
-    """Compare two clusterings of the same documents; one cluster agrees with nothing.
-
-    >>> agreement(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0])).adjusted
-    1.0
-    """
-    table = contingency(first, second)
-    if min(table.shape) < 2:
-        return Agreement(0.0, 0.0)
-    found, chance = information(table)
-    beyond = found - chance
-    most = (_entropy(table.sum(axis=0)) + _entropy(table.sum(axis=1))) / 2 - chance
-    adjusted = beyond / most if most > 1e-12 else 0.0
-    return Agreement(float(adjusted), float(beyond / np.log(2)))
-
-
-def _entropy(sizes: np.ndarray) -> float:
-    shares = sizes / sizes.sum()
-    return float(-(shares * np.log(shares)).sum())
+    table = contingency(one, other)
+    found, by_chance = information(table)
+    sizes, others = table.sum(axis=1, keepdims=True), table.sum(axis=0, keepdims=True)
+    meet = sizes * others / table.sum()  # by chance
+    chance = meet / (sizes + others - meet)
+    overlap = table / (sizes + others - table)
+    # above one half of the way each topic has at most one partner
+    back = np.count_nonzero(overlap - chance > OVERLAP * (1 - chance))
+    return Confirmed(float((found - by_chance) / np.log(2)), float(back))

@@ -1,168 +1,152 @@
-"""`select_topics`: how many topics? Criteria along candidates, and a suggestion.
+"""How many topics: `select_topics` answers with a range.
 
-What is measured, each with its spread, is described where it is computed: agreement of halves in
-`selection.halves`, shared dimensions in `selection.dimensions`, perplexity and stability in
-`selection.fits`, the suggestion in `selection.curves`. docs/design.md says how often it is right.
-
-Cost. At most 2,000 documents are looked at. Agreement is measured at every candidate, or at forty
-if there are more and then around the best; models are fitted at about a dozen, three times, to 800
-documents.
+A number of topics is a resolution, so there are two honest answers. The documents are dealt into
+two halves, topics are found in either, and both name a topic for every document (`halves`).
+**Fine** is the number of topics at which the halves confirm the most information about each other,
+in bits beyond chance; of numbers that confirm nearly as much it is the smallest. **Coarse** is the
+largest number, up to fine, at which nearly every topic comes back in the other half. What is
+between them is supported by the data; beyond fine, halves split the documents by chance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from coview.params import seed_of
-from coview.progress import Advance, progress_bar
-from coview.selection.curves import Curve, SuggestedNumber, suggest
-from coview.selection.dimensions import SharedDimensions, related_views, shared_dimensions
-from coview.selection.features import view_features
-from coview.selection.fits import N_FOLDS, FoldFits, Folds
-from coview.selection.halves import Agreement, document_halves, feature_halves, whole_points
-from coview.selection.ranges import (
-    check_candidates,
-    coarse_grid,
-    fit_grid,
-    parse_topics,
-    refined_grid,
-)
+from coview.held_out import has_counts, sample_rows
+from coview.params import check_choice, check_int, seed_of
+from coview.progress import progress_bar
+from coview.selection.halves import Confirmed, Documents, confirmed
 from coview.views.checks import check_not_all_empty
 from coview.views.container import Views
-from coview.views.density import is_dense_real
 from coview.wording import plural
 
-MAX_DOCS = 2000
-N_DIMS = 40  # of the embedding of each view, or as many as topics; fewer with few documents
-DOCS_PER_DIM = 10
-MIN_DIMS = 10
-N_FEATURE_SPLITS = 5
-N_DOCUMENT_SPLITS = 3
-SPARE_DIMS = 8  # dimensions beyond the largest number, to see that they share nothing
-RELATED = 0.05  # weight below which a view has nothing to do with the others
-TITLES = {
-    "features": "halves of features",
-    "documents": "halves of documents",
-    "bits": "shared bits",
-    "perplexity": "perplexity",
-    "stability": "stability",
-}
+MAX_DOCS = 1_600  # documents that are looked at
+DOCS_PER_TOPIC = 10  # the largest number tried leaves each topic at least these
+MOST_TOPICS = 96  # that are tried, unless more are asked for
+LADDER_STEP = 1.2
+SPLITS = 3  # of the documents into halves
+ENOUGH = 0.96  # of the most bits: the smallest number with as many is fine
+FALLING = 0.93  # of the most bits: two numbers in a row below it end the search
+NEARLY_EVERY = 0.85  # topics come back at the coarse number
+WIDE_FROM = 12  # gaps of one number in this many topics stay open
+CLOSE, FAR_APART = 1.5, 4.0  # ratios of the ends
+WIDE = 6  # ratio of the ends from which a level between them helps
+IN_QUESTION = 0.85, 0.6  # shares of the most bits, and of topics that come back, after one split
+ENOUGH_DOCUMENTS = 100  # for high confidence: fewer may agree by luck
+SOME = 0.5  # topics come back at some number, or there is no structure
 
 
 @dataclass(frozen=True)
 class TopicSelection:
-    """Criteria along numbers of topics, and a suggestion.
+    """Numbers of topics that the data support, from coarse to fine.
 
     Attributes
     ----------
-    topics : ndarray of int of shape (numbers,)
-        The numbers that were measured, ascending.
-    curves : dict of Curve
-        With `mean` and `sd` of shape (numbers,), NaN where nothing was measured: "features" and
-        "documents", the adjusted mutual information of clusters found in two halves of the features
-        or documents; "bits", the information that halves of the features share beyond chance;
-        "perplexity" of tokens left out (lower is better); "stability", the similarity of topics of
-        fits to other documents from other starts.
-    dimensions : SharedDimensions
-        Which dimensions halves of the features share.
-    view_weights : dict of float
-        How much each view has in common with the others; views near 0 were left out.
-    suggestion : int
-        The number of topics suggested.
-    confidence : {"high", "medium", "low"}
+    coarse, fine : int or None
+        The ends of the range; None where no number is supported.
+    suggestion : int or None
+        `fine`, or `coarse` if `detail="coarse"` was asked for.
+    confidence : {"high", "medium", "low", "none"}
+        How far `fine` can be relied on.
     reason : str
-        Why, in words; also that the curves do not decide, and between which numbers.
-    plausible : tuple of int
-        The suggestion, and numbers whose agreement of halves is within a standard error of the
-        best.
-    votes : dict of int
-        The number that each criterion alone would choose.
+        Why, in words.
+    topics : ndarray of int of shape (numbers,)
+        The numbers that were tried, ascending.
+    bits : ndarray of shape (splits, numbers)
+        What two halves of the documents confirm about each other, beyond chance. NaN where one
+        split was enough to rule a number out.
+    back : ndarray of shape (splits, numbers)
+        How many topics come back in the other half.
+    view_weights : dict of float
+        How far each view was trusted.
     """
 
-    topics: np.ndarray
-    curves: dict[str, Curve]
-    dimensions: SharedDimensions
-    view_weights: dict[str, float]
-    suggestion: int
+    coarse: int | None
+    fine: int | None
+    suggestion: int | None
     confidence: str
     reason: str
-    plausible: tuple[int, ...]
-    votes: dict[str, int]
+    topics: np.ndarray
+    bits: np.ndarray
+    back: np.ndarray
+    view_weights: dict[str, float]
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """Coarser numbers of topics through which the suggested ones can be read."""
+        if self.suggestion is None or self.coarse is None or self.suggestion <= self.coarse:
+            return ()
+        middle = round((self.coarse * self.suggestion) ** 0.5)
+        return (self.coarse, middle) if self.suggestion > WIDE * self.coarse else (self.coarse,)
 
     @property
     def sentence(self) -> str:
-        """The suggestion in a sentence."""
-        return f"Suggestion: {self.suggestion} topics ({self.confidence} confidence): {self.reason}"
+        """The answer in words."""
+        if self.suggestion is None:
+            return f"No number of topics is supported: {self.reason}"
+        return f"{self.in_short()}. Confidence: {self.confidence}; {self.reason}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as numbers, texts, lists and dicts; None where nothing was measured."""
-        return {
-            "suggestion": self.suggestion,
-            "confidence": self.confidence,
-            "reason": self.reason,
-            "plausible": list(self.plausible),
-            "votes": dict(self.votes),
-            "view_weights": dict(self.view_weights),
-            "dimensions": self.dimensions.strength.tolist(),
-            "table": self.rows(),
-        }
+    def in_short(self, option: str = "n_components=") -> str:
+        """Return the answer in one line; `option` is how the other end is asked for."""
+        if self.suggestion is None:
+            return "no number of topics is supported by the data"
+        number = plural(self.suggestion, "topic")
+        if self.coarse == self.fine:
+            return f"{number}, the number that the data support"
+        ends = {self.coarse: "coarse", self.fine: "fine"}
+        other = self.fine if self.suggestion == self.coarse else self.coarse
+        return (
+            f"{number} ({self.coarse} to {self.fine} are supported by the data; "
+            f"{option}{other} for the {ends[other]} ones)"
+        )
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each number of topics: mean and standard deviation of each curve."""
-        means = {name: (curve.mean, curve.sd) for name, curve in self.curves.items()}
+        """Return a row for each number: bits, topics that come back, and their spread."""
+        columns = {
+            "bits": np.nanmean(self.bits, axis=0),
+            "bits_spread": np.nanmax(self.bits, axis=0) - np.nanmin(self.bits, axis=0),
+            "back": np.nanmean(self.back, axis=0),
+            "back_spread": np.nanmax(self.back, axis=0) - np.nanmin(self.back, axis=0),
+        }
         return [
-            {"topics": int(k)}
-            | {
-                key: None if np.isnan(values[i]) else float(values[i])
-                for name, (mean, sd) in means.items()
-                for key, values in ((name, mean), (f"{name}_sd", sd))
-            }
+            {"topics": int(k)} | {name: float(values[i]) for name, values in columns.items()}
             for i, k in enumerate(self.topics)
         ]
 
-    def to_text(self, *, short: bool = False) -> str:
-        """Return a table with the suggestion below it.
-
-        Parameters
-        ----------
-        short : bool, default=False
-            Whether to show only the numbers at which models were fitted.
-        """
-        shown = self.curves["stability"].measured if short else np.ones(len(self.topics), bool)
-        shown = shown if shown.any() else np.ones(len(self.topics), bool)
-        cells = [["topics", *TITLES.values()]]
-        for i in np.flatnonzero(shown).tolist():
-            mark = "*" if self.topics[i] == self.suggestion else " "
-            cells.append([f"{mark}{self.topics[i]}", *self._cells(i)])
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in cells
-        ]
-        return "\n".join([*lines, "", self.sentence])
-
-    def _cells(self, place: int) -> list[str]:
-        digits = {"perplexity": 1}
-        return [
-            _with_spread(self.curves[n].mean[place], self.curves[n].sd[place], digits.get(n, 2))
-            for n in TITLES
-        ]
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as numbers, texts, lists and dicts."""
+        return {
+            "coarse": self.coarse,
+            "fine": self.fine,
+            "suggestion": self.suggestion,
+            "confidence": self.confidence,
+            "reason": self.reason,
+            "view_weights": dict(self.view_weights),
+            "table": self.rows(),
+        }
 
     def __str__(self) -> str:
-        return self.to_text()
+        marks = {self.fine: "fine", self.coarse: "coarse"}
+        lines = ["topics   bits  spread  come back"]
+        for row in self.rows():
+            k = row["topics"]
+            both = "coarse, fine" if k == self.coarse == self.fine else marks.get(k, "")
+            back = f"{row['back']:.1f} of {k}"
+            spread = row["bits_spread"]
+            lines.append(f"{k:>6}  {row['bits']:5.2f}  {spread:6.2f}  {back:<10}  {both}".rstrip())
+        return "\n".join([*lines, "", self.sentence])
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the curves; needs matplotlib.
+        """Draw bits and topics that come back, with both ends; needs matplotlib.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            For the agreement and stability alone. By default a new figure, with the perplexity
-            below them.
+            For the bits alone. By default a new figure, with the topics that come back below.
 
         Returns
         -------
@@ -174,30 +158,27 @@ class TopicSelection:
         return TopicCountDisplay(self).plot(ax)
 
 
-def _with_spread(mean: float, sd: float, digits: int) -> str:
-    return "" if np.isnan(mean) else f"{mean:.{digits}f} ± {sd:.{digits}f}"
-
-
 def select_topics(
     views: Any,
-    topics: Any = "2:30",
+    topics: Any = None,
     *,
+    detail: str = "fine",
     random_state: Any = 0,
-    n_jobs: int | None = None,
     verbose: int = 0,
 ) -> TopicSelection:
-    """Compare numbers of topics without labels, and suggest one.
+    """Find the numbers of topics that the data support, without labels.
 
     Parameters
     ----------
     views : Views, dict of matrices, or one matrix
-        The documents; at most 2,000 of them, drawn at random, are looked at.
-    topics : str, or iterable of int, default="2:30"
-        The candidates: "5:40" (both ends included), "5:40:5" (in steps of 5), or numbers.
+        The documents; at most 1,600 of them, drawn at random, are looked at.
+    topics : str, iterable of int, or None, default=None
+        Candidates: "5:40" (both ends included), "5:40:5" (in steps of 5), or numbers. By default
+        from 2 to a tenth of the documents, at most 96.
+    detail : {"fine", "coarse"}, default="fine"
+        Which end of the range to suggest.
     random_state : int, Generator, RandomState or None, default=0
         Seed of samples, splits and starts.
-    n_jobs : int or None, default=None
-        Threads of the fits; the result does not depend on it.
     verbose : int, default=0
         1 shows a progress bar on standard error.
 
@@ -209,173 +190,237 @@ def select_topics(
     --------
     >>> import coview
     >>> views = coview.datasets.make_views(n_docs=200, n_topics=4, n_terms=[60, 40], random_state=0)
-    >>> found = coview.select_topics(views, "2:8")
-    >>> found.suggestion, found.confidence
-    (4, 'high')
-    >>> print(found.sentence)
-    Suggestion: 4 topics (high confidence): ...
+    >>> found = coview.select_topics(views)
+    >>> found.coarse, found.fine, found.confidence
+    (4, 4, 'high')
     """
     from coview.runners.native import one_native_thread
 
+    check_choice("detail", detail, ["fine", "coarse"])
     views = views if isinstance(views, Views) else Views(views)
     check_not_all_empty(views.matrices)
-    candidates = parse_topics(topics)
+    candidates = None if topics is None else parse_topics(topics)
     seed = seed_of(random_state)
-    sample = _sample(views, seed)
-    check_candidates(candidates, sample.n_docs, views.n_docs)
-    with one_native_thread():
-        measured = _Measurements(sample, candidates, seed, n_jobs)
-        return measured.selection(bool(verbose))
+    rows = np.flatnonzero(has_counts(views))
+    n_filled = len(rows)
+    rows = rows[sample_rows(n_filled, MAX_DOCS, np.random.default_rng(seed))]
+    if candidates is None:
+        candidates = list(range(2, min(MOST_TOPICS, len(rows) // DOCS_PER_TOPIC) + 1))
+    check_candidates(candidates, len(rows), views.n_docs)
+    with one_native_thread("blas"):
+        return _Search(views[rows], candidates, seed).selection(detail, bool(verbose))
 
 
-def _sample(views: Views, seed: int) -> Views:
-    """Return at most 2,000 documents that have a count."""
-    filled = np.zeros(views.n_docs, bool)
-    for matrix, present in zip(views.matrices.values(), views.present.T, strict=True):
-        filled |= (np.diff(matrix.indptr) > 0) & present
-    rows = np.flatnonzero(filled)
-    if len(rows) > MAX_DOCS:
-        rows = np.sort(np.random.default_rng(seed).choice(rows, MAX_DOCS, replace=False))
-    return views if len(rows) == views.n_docs else views[rows]
+# -- the search ------------------------------------------------------------------------------------
 
 
-# -- the work --------------------------------------------------------------------------------------
+class _Search:
+    """What is known about numbers of topics so far, of the candidates that were tried."""
 
-
-class _Measurements:
-    """The data of one selection, and what is measured on them."""
-
-    def __init__(self, views: Views, candidates: list[int], seed: int, n_jobs: int | None):
-        self.candidates, self.seed, self.n_jobs = candidates, seed, n_jobs
-        features = view_features(views)
-        weights = related_views(features, seed)
-        self.view_weights = dict(zip(views.names, weights.tolist(), strict=True))
-        kept = [v for v in range(views.n_views) if weights[v] > RELATED]
-        kept = kept or list(range(views.n_views))
-        rows = np.flatnonzero(np.any([features[v].present for v in kept], axis=0))
-        check_candidates(candidates, len(rows), views.n_docs)
-        self.views = views.select(*(views.names[v] for v in kept))[rows]
-        self.features = [features[v].at(rows) for v in kept]
-        self.weights = [max(weights[v], RELATED) for v in kept]
-        most = max(N_DIMS, candidates[-1])
-        self.n_dims = max(min(most, len(rows) // DOCS_PER_DIM), MIN_DIMS)
+    def __init__(self, views: Views, candidates: Sequence[int], seed: int):
         rng = np.random.default_rng(seed)
-        self.points = whole_points(self.features, self.weights, self.n_dims, rng)
+        self._documents = Documents.of(views, rng)
+        self._candidates, self._seed = candidates, seed
+        self._splits = [self._documents.deal(candidates[-1], rng) for _ in range(SPLITS)]
+        self._found: dict[int, list[Confirmed]] = {}
 
-    def selection(self, verbose: bool) -> TopicSelection:
-        """Measure everything, and suggest a number."""
-        n_splits = N_FEATURE_SPLITS + N_DOCUMENT_SPLITS
-        with progress_bar("Comparing", n_splits + 12, verbose) as advance:
-            dimensions = self._dimensions()
-            topics, by_features, by_documents = self._halves(dimensions.topics, advance)
-            curves = _agreement_curves(topics, by_features, by_documents)
-            first = self._suggest(topics, curves, dimensions)
-            wanted = {first.topics, first.plausible[0], first.plausible[-1]}
-            grid = fit_grid(topics.tolist(), sorted(wanted))
-            curves |= _fit_curves(topics, self._fits(grid, first.topics, n_splits, advance))
-        final = self._suggest(topics, curves, dimensions)
+    def selection(self, detail: str, verbose: bool) -> TopicSelection:
+        """Climb the ladder, look closer at what is in question, and answer."""
+        ladder = ladder_of(self._candidates)
+        with progress_bar("Comparing numbers of topics", len(ladder), verbose) as advance:
+            for step, k in enumerate(ladder):
+                self._try(k, 1)
+                advance(step + 1, plural(k, "topic"))
+                if self._is_over():
+                    break
+            for k in self._in_question():
+                self._try(k, SPLITS)
+            self._look_closer()
+        return self._answer(detail)
+
+    def _try(self, k: int, n_splits: int) -> None:
+        found = self._found.setdefault(k, [])
+        for split in range(len(found), n_splits):
+            rng = np.random.default_rng([self._seed, split, k])
+            found.append(confirmed(self._splits[split], k, rng))
+
+    def _is_over(self) -> bool:
+        """Return whether the last two numbers confirm clearly less than the best."""
+        bits = self._bits()
+        return len(bits) > 3 and bool((bits[-2:] < FALLING * bits.max()).all())
+
+    def _look_closer(self) -> None:
+        """Try numbers next to both ends until their neighbors were tried."""
+        for end in (self._fine, self._coarse):
+            tried: set[int] = set()
+            while (k := end()) not in tried:
+                tried.add(k)
+                for near in self._between(k):
+                    self._try(near, SPLITS)
+
+    def _between(self, k: int) -> list[int]:
+        """Return the middle of each gap next to a number, where candidates are left there."""
+        known, middles = self._known(), []
+        for other in (known[known < k][-1:], known[known > k][:1]):
+            if not len(other):
+                continue
+            inside = [c for c in self._candidates if min(k, other[0]) < c < max(k, other[0])]
+            if len(inside) > k // WIDE_FROM:
+                middles.append(inside[len(inside) // 2])
+        return middles
+
+    # -- what is known ---------------------------------------------------------------------
+
+    def _known(self) -> np.ndarray:
+        return np.array(sorted(self._found))
+
+    def _bits(self) -> np.ndarray:
+        return np.array([np.mean([c.bits for c in self._found[k]]) for k in self._known()])
+
+    def _back(self) -> np.ndarray:
+        """Return the share of topics that come back."""
+        return np.array([np.mean([c.back for c in self._found[k]]) / k for k in self._known()])
+
+    def _in_question(self) -> list[int]:
+        """Return the numbers that may be an end of the range."""
+        bits, back = self._bits(), self._back()
+        most, some = IN_QUESTION
+        return self._known()[(bits >= most * bits.max()) | (back >= some)].tolist()
+
+    def _fine(self) -> int:
+        bits = self._bits()
+        return int(self._known()[np.flatnonzero(bits >= ENOUGH * bits.max())[0]])
+
+    def _coarse(self) -> int:
+        """Return the largest number up to fine at which nearly every topic comes back.
+
+        Where there is none, the one at which the largest share does.
+        """
+        fine = self._known() <= self._fine()
+        known, back = self._known()[fine], self._back()[fine]
+        stable = np.flatnonzero(back >= min(NEARLY_EVERY, back.max()))
+        return int(known[stable[-1]])
+
+    def _is_anything_there(self) -> bool:
+        """Return whether at some number most topics come back in every split, on average."""
+        tried = np.array([len(self._found[k]) == SPLITS for k in self._known()])
+        return bool(tried.any() and self._back()[tried].max() > SOME)
+
+    def _curve(self, what: str) -> np.ndarray:
+        """Return what was measured (splits, numbers), NaN where it was not."""
+        values = np.full((SPLITS, len(self._found)), np.nan)
+        for place, k in enumerate(self._known().tolist()):
+            for split, found in enumerate(self._found[k]):
+                values[split, place] = getattr(found, what)
+        return values
+
+    def _answer(self, detail: str) -> TopicSelection:
+        coarse, fine = self._coarse(), self._fine()
+        known, most = self._known(), float(self._bits().max())
+        share = float(self._back()[known == fine][0])
+        at_the_end = fine == self._candidates[-1] and len(known) > 2
+        ends: tuple[int | None, int | None] = coarse, fine
+        if not self._is_anything_there():
+            ends, confidence = (None, None), "none"
+            reason = (
+                "whatever their number, fewer than half of the topics found in one half of the "
+                "documents come back in the other half."
+            )
+        else:
+            confidence = _confidence(coarse, fine, share, at_the_end)
+            if confidence == "high" and len(self._documents.has) < ENOUGH_DOCUMENTS:
+                confidence = "medium"
+            reason = (
+                f"two halves of the documents confirm {most:.1f} bits about each other's topics, "
+                f"and {100 * share:.0f} % of {fine} topics come back."
+            )
+        if ends[1] is not None and at_the_end:
+            reason += f" More than {fine}, the largest number tried, may be better."
         return TopicSelection(
-            topics=topics,
-            curves=curves,
-            dimensions=dimensions,
-            view_weights=self.view_weights,
-            suggestion=final.topics,
-            confidence=final.confidence,
-            reason=final.reason,
-            plausible=final.plausible,
-            votes=final.votes,
+            coarse=ends[0],
+            fine=ends[1],
+            suggestion=ends[0] if detail == "coarse" else ends[1],
+            confidence=confidence,
+            reason=reason,
+            topics=known,
+            bits=self._curve("bits"),
+            back=self._curve("back"),
+            view_weights=dict(self._documents.reliability.weights),
         )
 
-    def _suggest(
-        self, topics: np.ndarray, curves: dict[str, Curve], dimensions: SharedDimensions
-    ) -> SuggestedNumber:
-        nothing = Curve(np.full((1, len(topics)), np.nan))
-        known = {"perplexity": nothing, "stability": nothing, **curves}
-        counts = not all(is_dense_real(m) for m in self.views.matrices.values())
-        return suggest(topics, known, dimensions.topics, likelihood=counts)
 
-    def _dimensions(self) -> SharedDimensions:
-        n_dims = self.candidates[-1] + SPARE_DIMS
-        return shared_dimensions(self.features, self.weights, n_dims, self.seed)
+def _confidence(coarse: int, fine: int, share: float, at_the_end: bool) -> str:
+    """Return how far the fine number can be relied on.
 
-    def _halves(
-        self, cliff: int | None, advance: Advance
-    ) -> tuple[np.ndarray, list[dict[int, Agreement]], list[dict[int, Agreement]]]:
-        """Return the numbers measured, and the agreement of each split, coarse to fine."""
-        coarse = coarse_grid(self.candidates, [] if cliff is None else [cliff])
-        found = self._agreements(coarse, advance)
-        if len(coarse) < len(self.candidates):
-            best = max(coarse, key=lambda k: _mean_of(k, [*found[0], *found[1]]))
-            fine = refined_grid(self.candidates, coarse, best)
-            more = self._agreements(fine, advance)
-            found = _joined(found[0], more[0]), _joined(found[1], more[1])
-            coarse = sorted({*coarse, *fine})
-        return np.array(coarse), *found
-
-    def _agreements(
-        self, topics: Sequence[int], advance: Advance
-    ) -> tuple[list[dict[int, Agreement]], list[dict[int, Agreement]]]:
-        by_features, by_documents = [], []
-        for split in range(N_FEATURE_SPLITS):
-            rng = np.random.default_rng([self.seed, 0, split])  # the same halves when called again
-            by_features.append(self._feature_halves(topics, rng))
-            advance(split + 1, "halves of the features")
-        for split in range(N_DOCUMENT_SPLITS):
-            rng = np.random.default_rng([self.seed, 1, split])
-            by_documents.append(document_halves(self.points, topics, rng))
-            advance(N_FEATURE_SPLITS + split + 1, "halves of the documents")
-        return by_features, by_documents
-
-    def _feature_halves(
-        self, topics: Sequence[int], rng: np.random.Generator
-    ) -> dict[int, Agreement]:
-        return feature_halves(self.features, self.weights, topics, self.n_dims, rng)
-
-    def _fits(
-        self, grid: Sequence[int], usual: int, done: int, advance: Advance
-    ) -> dict[int, FoldFits]:
-        folds = Folds.deal(self.views, self.points, usual, self.seed)
-        found = {}
-        for i, k in enumerate(grid):
-            if folds.possible(k):
-                found[k] = folds.fit(k, self.n_jobs)
-            advance(done + i + 1, plural(k, "topic"))
-        return found
+    Where both ends are close and most topics come back, there is one resolution, and the number is
+    that of the groups there are; where they are far apart, it is one of several.
+    """
+    if at_the_end or fine > FAR_APART * coarse:
+        return "low"
+    return "high" if fine <= CLOSE * coarse and share >= NEARLY_EVERY else "medium"
 
 
-def _joined(
-    splits: list[dict[int, Agreement]], others: list[dict[int, Agreement]]
-) -> list[dict[int, Agreement]]:
-    """Join what was measured on the same splits at different numbers."""
-    return [a | b for a, b in zip(splits, others, strict=True)]
+# -- candidates ------------------------------------------------------------------------------------
 
 
-def _mean_of(k: int, splits: Sequence[dict[int, Agreement]]) -> float:
-    values = [split[k].adjusted for split in splits if k in split]
-    return float(np.mean(values)) if values else -np.inf
+def ladder_of(candidates: Sequence[int]) -> list[int]:
+    """Return the candidates to try first: each is about a fifth larger than the one before.
+
+    >>> ladder_of(range(2, 40))
+    [2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 27, 33, 39]
+    """
+    ladder = [candidates[0]]
+    for k in candidates:
+        if k >= max(LADDER_STEP * ladder[-1], ladder[-1] + 1) or k == candidates[-1]:
+            ladder.append(k)
+    return sorted(set(ladder))
 
 
-def _agreement_curves(
-    topics: np.ndarray,
-    by_features: Sequence[dict[int, Agreement]],
-    by_documents: Sequence[dict[int, Agreement]],
-) -> dict[str, Curve]:
-    def curve(splits: Sequence[dict[int, Agreement]], what: str) -> Curve:
-        rows = [[getattr(s[k], what) if k in s else np.nan for k in topics] for s in splits]
-        return Curve(np.array(rows, float))
+def parse_topics(topics: Any) -> list[int]:
+    """Return candidates in ascending order from "5:40", "5:40:5", or numbers.
 
-    return {
-        "features": curve(by_features, "adjusted"),
-        "documents": curve(by_documents, "adjusted"),
-        "bits": curve(by_features, "bits"),
-    }
+    >>> parse_topics("5:20:5"), parse_topics([8, 4])
+    ([5, 10, 15, 20], [4, 8])
+    """
+    if isinstance(topics, str):
+        numbers = _parse_range(topics)
+    elif isinstance(topics, Iterable):
+        numbers = list(topics)
+    else:
+        raise ValueError(
+            f"topics must be a range such as '5:40', or several numbers of topics; got {topics!r}."
+        )
+    if not numbers:
+        raise ValueError("There is no number of topics to try; give a range such as '5:40'.")
+    return sorted({check_int("topics", k, 2, " to be compared with others") for k in numbers})
 
 
-def _fit_curves(topics: np.ndarray, fits: dict[int, FoldFits]) -> dict[str, Curve]:
-    nothing = np.full(N_FOLDS, np.nan)
-    unknown = FoldFits(nothing, nothing)
-    found = [fits.get(k, unknown) for k in topics.tolist()]
-    return {
-        "perplexity": Curve(np.array([f.perplexity for f in found]).T),
-        "stability": Curve(np.array([f.stability for f in found]).T),
-    }
+def _parse_range(text: str) -> list[int]:
+    try:
+        low, high, *step = (int(part) for part in text.split(":"))
+    except ValueError as error:
+        raise ValueError(
+            f"A range of topics looks like 5:40, or 5:40:5 in steps of 5; got {text!r}."
+        ) from error
+    if len(step) > 1 or (step and step[0] < 1):
+        raise ValueError(f"A range of topics is LOW:HIGH or LOW:HIGH:STEP; got {text!r}.")
+    if low > high:
+        raise ValueError(
+            f"The range of topics {text!r} is reversed: the smaller number comes first, "
+            f"{high}:{low}."
+        )
+    return list(range(low, high + 1, *step))
+
+
+def check_candidates(candidates: Sequence[int], n_docs: int, n_all: int) -> None:
+    """Refuse more topics than half of the documents that are looked at: both halves need them."""
+    most = n_docs // 2
+    if candidates and candidates[-1] <= most:
+        return
+    looked_at = "" if n_docs == n_all else f", and {n_docs:,} of them are looked at"
+    raise ValueError(
+        f"Two halves of the documents are compared, so there can be at most half as many topics as "
+        f"documents: got {candidates[-1] if candidates else 2:,} topics, and the data have "
+        f"{plural(n_all, 'document')}{looked_at}. "
+        + (f"Try at most {most:,}." if most >= 2 else "Give the number of topics instead.")
+    )

@@ -1,1 +1,0 @@
-"""A model chosen for the data, with the reasons: `coview.auto`."""
