@@ -69,6 +69,7 @@ ALLOWED = {
     },
     "topic_terms": {
         *("annotation", "curation", "explorer", "model_repr", "reporting", "retrieval.files"),
+        "tree",
     },
     "base": {
         *("em", "fit_source", "io", "new_documents", "params", "pickling", "reading.codes"),
@@ -91,10 +92,10 @@ ALLOWED = {
     "automatic": {
         *("classifier", "ensemble", "models", "params", "selection", "views", "wording"),
     },
-    "model_checks": {"loaded", "wording"},
+    "model_checks": {"loaded", "tree", "wording"},
     "io": {
         *("automatic.why", "em.trace", "ensemble.reliability", "loaded", "model_checks", "models"),
-        *("reading.patterns", "reading.recipes", "store", "strength", "views"),
+        *("reading.patterns", "reading.recipes", "store", "strength", "tree", "views"),
     },
     # what shows and judges it
     "inspection": {"io", "model_checks"},
@@ -112,7 +113,12 @@ ALLOWED = {
         *("kernels", "loaded", "metrics", "models", "params", "reading", "reporting", "runners"),
         *("store", "views", "wording"),
     },
-    "curation": {"models", "reporting", "retrieval.files", "wording"},
+    "merging": {"em.stream", "runners.native"},
+    "tree": {
+        *("held_out", "merging", "models", "params", "reporting", "retrieval.gallery"),
+        *("runners.native", "shards", "views.checks", "wording"),
+    },
+    "curation": {"merging", "models", "reporting", "retrieval.files", "tree", "wording"},
     "explorer": {
         *(
             "__version__",
