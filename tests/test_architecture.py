@@ -103,7 +103,7 @@ ALLOWED = {
     "term_names": set(),
     "reporting": {
         *("_lazy", "escaping", "extras", "held_out", "kernels", "metrics", "models", "params"),
-        *("retrieval", "runners", "term_names", "views", "wording"),
+        *("retrieval", "runners", "term_names", "tree", "views", "wording"),
     },
     "annotation": {
         *("extras", "models", "params", "retrieval", "runners", "term_names", "views", "wording"),
@@ -115,8 +115,8 @@ ALLOWED = {
     },
     "merging": {"em.stream", "runners.native"},
     "tree": {
-        *("held_out", "merging", "models", "params", "reporting", "retrieval.gallery"),
-        *("runners.native", "shards", "views.checks", "wording"),
+        *("ensemble.reliability", "held_out", "merging", "models", "params", "reporting"),
+        *("retrieval.gallery", "runners.native", "shards", "views.checks", "wording"),
     },
     "curation": {"merging", "models", "reporting", "retrieval.files", "tree", "wording"},
     "explorer": {
@@ -130,7 +130,7 @@ ALLOWED = {
             "outputs",
             "reading",
         ),
-        *("reporting", "retrieval", "store", "views", "wording"),
+        *("merging", "reporting", "retrieval", "store", "tree", "views", "wording"),
     },
     "exports": {"explorer.layout", "extras", "models", "reporting", "views", "wording"},
     "baselines": {

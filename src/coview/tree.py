@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from coview.wording import listing, plural, printable
+from coview.wording import plural, printable
 
 FEWEST = 6  # topics that are worth a coarser level
 FAR_APART = 6  # levels further apart than this factor have one between them
@@ -107,8 +107,7 @@ class TopicTree:
         if n_topics not in self.levels or isinstance(n_topics, bool):
             raise ValueError(
                 f"The tree has no level of {n_topics!r} topics; its levels have "
-                f"{listing([str(n) for n in self.levels])} topics. {HOW_TO[:-1]}, levels=...) "
-                "makes others."
+                f"{_numbers(self.levels)} topics. {HOW_TO[:-1]}, levels=...) makes others."
             )
         return self.levels.index(n_topics)
 
@@ -277,6 +276,10 @@ def _numbered(
     )
 
 
+def _numbers(sizes: Sequence[int]) -> str:
+    return " and ".join(map(str, sizes))
+
+
 def _sum_of(shares: Sequence[float], member: Sequence[int], z: int) -> float:
     return math.fsum(share for share, of in zip(shares, member, strict=True) if of == z)
 
@@ -387,8 +390,8 @@ def topic_tree(
     found = build_tree(model, views, sizes, random_state=random_state)
     if found is None:
         raise ValueError(
-            f"The documents support no coarser level of {listing([str(n) for n in sizes])} topics: "
-            "too few of them differ."
+            f"The documents have no coarser level of {_numbers(sizes)} topics: there are too few, "
+            "or they are all alike."
         )
     return found
 
@@ -473,17 +476,16 @@ def _documents(model: Any, views: Any, seed: int) -> tuple[Any, np.ndarray]:
 def _coarse_mixtures(model: Any, views: Any, n_topics: int, seed: int) -> np.ndarray:
     """Return the mixtures of documents in a fit with so many topics of its own.
 
-    Weights of the views are those of the model, whatever its class; a single view has none.
+    How far views are to be trusted is what the model has learned, whatever its class.
     """
     from sklearn.exceptions import ConvergenceWarning
 
     from coview.models.link_plsa import LinkPLSA
     from coview.views.checks import DataWarning
 
-    weights = {name: model.view_weights_[name] for name in views.names}
     coarse = LinkPLSA(
         n_topics,
-        view_weights=weights if any(weights.values()) else "balanced",
+        view_weights=_trust(model, views.names),
         scaling=model.scaling,
         max_iter=MOST_ITER,
         dtype=model.dtype,
@@ -494,6 +496,19 @@ def _coarse_mixtures(model: Any, views: Any, n_topics: int, seed: int) -> np.nda
         warnings.simplefilter("ignore", DataWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         return coarse.fit(views).doc_topic_
+
+
+def _trust(model: Any, names: Sequence[str]) -> Any:
+    """Return `view_weights` of the same trust in some views of a model, learned or given."""
+    from coview.ensemble.reliability import ViewReliability
+
+    learned = getattr(model, "view_reliability_", None)
+    if learned is None:
+        weights = {name: model.view_weights_[name] for name in names}
+        return weights if any(weights.values()) else "balanced"
+    known = {name: learned[name] for name in names}
+    matrix = np.diag(np.fromiter(known.values(), float))
+    return ViewReliability(tuple(names), matrix, known, len(model.doc_topic_))
 
 
 def nested_members(fine: np.ndarray, coarse: Sequence[np.ndarray]) -> list[list[int]]:
