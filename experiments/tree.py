@@ -119,8 +119,12 @@ def main() -> None:
         for seed in range(given.seeds):
             for row in measure(name, seed):
                 rows.append(row)
-                print("| {} | {} | {} | {:.1f} | {:.1f} | {:.4g} | {:.4g} | {:.3f} | {:.3f} |".format(
-                    *row[:9]), flush=True)
+                print(
+                    "| {} | {} | {} | {:.1f} | {:.1f} | {:.4g} | {:.4g} | {:.3f} | {:.3f} |".format(
+                        *row[:9]
+                    ),
+                    flush=True,
+                )
     parts = np.array([row[3:] for row in rows])
     nmi, perplexity = parts[:, 0] - parts[:, 1], parts[:, 2] / parts[:, 3] - 1
     print(

@@ -486,6 +486,7 @@ def _coarse_mixtures(model: Any, views: Any, n_topics: int, seed: int) -> np.nda
     coarse = LinkPLSA(
         n_topics,
         view_weights=_trust(model, views.names),
+        ensemble=0.0,  # its view holds topics at their start, where they stay anyway
         scaling=model.scaling,
         max_iter=MOST_ITER,
         dtype=model.dtype,
