@@ -69,6 +69,7 @@ ALLOWED = {
     },
     "topic_terms": {
         *("annotation", "curation", "explorer", "model_repr", "reporting", "retrieval.files"),
+        "tree",
     },
     "base": {
         *("em", "fit_source", "io", "new_documents", "params", "pickling", "reading.codes"),
@@ -91,10 +92,10 @@ ALLOWED = {
     "automatic": {
         *("classifier", "ensemble", "models", "params", "selection", "views", "wording"),
     },
-    "model_checks": {"loaded", "wording"},
+    "model_checks": {"loaded", "tree", "wording"},
     "io": {
         *("automatic.why", "em.trace", "ensemble.reliability", "loaded", "model_checks", "models"),
-        *("reading.patterns", "reading.recipes", "store", "strength", "views"),
+        *("reading.patterns", "reading.recipes", "store", "strength", "tree", "views"),
     },
     # what shows and judges it
     "inspection": {"io", "model_checks"},
@@ -102,7 +103,7 @@ ALLOWED = {
     "term_names": set(),
     "reporting": {
         *("_lazy", "escaping", "extras", "held_out", "kernels", "metrics", "models", "params"),
-        *("retrieval", "runners", "term_names", "views", "wording"),
+        *("retrieval", "runners", "term_names", "tree", "views", "wording"),
     },
     "annotation": {
         *("extras", "models", "params", "retrieval", "runners", "term_names", "views", "wording"),
@@ -112,7 +113,12 @@ ALLOWED = {
         *("kernels", "loaded", "metrics", "models", "params", "reading", "reporting", "runners"),
         *("store", "views", "wording"),
     },
-    "curation": {"models", "reporting", "retrieval.files", "wording"},
+    "merging": {"em.stream", "runners.native"},
+    "tree": {
+        *("ensemble.reliability", "held_out", "merging", "models", "params", "reporting"),
+        *("retrieval.gallery", "runners.native", "shards", "views.checks", "wording"),
+    },
+    "curation": {"merging", "models", "reporting", "retrieval.files", "tree", "wording"},
     "explorer": {
         *(
             "__version__",
@@ -124,7 +130,7 @@ ALLOWED = {
             "outputs",
             "reading",
         ),
-        *("reporting", "retrieval", "store", "views", "wording"),
+        *("merging", "reporting", "retrieval", "store", "tree", "views", "wording"),
     },
     "exports": {"explorer.layout", "extras", "models", "reporting", "views", "wording"},
     "baselines": {

@@ -8,6 +8,7 @@ import pytest
 import coview
 from coview import MVPLSA, LinkPLSA, PairwiseCoPLSA, TopicClassifier, VotedPLSA
 from coview.datasets import make_views
+from coview.merging import tokens_by_view
 from coview.reporting import summarize_topics, topic_names
 from tests.cli.command import inside
 
@@ -42,8 +43,8 @@ def test_merged_topics_are_one(model, views):
     sums[:, 1] += model.doc_topic_[:, 3]
     np.testing.assert_allclose(made.doc_topic_, sums, atol=1e-6)
     np.testing.assert_array_equal(made.labels_, sums.argmax(axis=1))
-    p_z = model.doc_topic_.mean(axis=0)[[1, 3]]
-    mean = p_z @ model.components_["text"][[1, 3]] / p_z.sum()
+    n_z = tokens_by_view(model)["text"][[1, 3]]
+    mean = n_z @ model.components_["text"][[1, 3]] / n_z.sum()
     np.testing.assert_allclose(made.components_["text"][1], mean, rtol=1e-4)
     np.testing.assert_allclose(made.components_["image"][2], model.components_["image"][2])
     assert made.view_doc_topic_["text"] is made.view_doc_topic_["image"]

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { assign, families, N_COLORS, pixel, ramp } from "../src/ui/colors.js";
+import { assign, coloredLevel, levelSlots, N_COLORS, pixel, ramp } from "../src/ui/colors.js";
 import { panned, viewOf, zoomed } from "../src/ui/scene/camera.js";
 import { gridOf, nearest } from "../src/ui/scene/grid.js";
 import { labelAt, placed } from "../src/ui/scene/labels.js";
@@ -89,14 +89,24 @@ test("at most eight colors, and topics in focus keep theirs", () => {
   assert.equal(assign(Array.from({ length: 20 }, (_, i) => i)).size, N_COLORS);
 });
 
-test("families are at most eight, of neighbors, the largest topic in the first", () => {
-  const xy = Float32Array.from({ length: 60 }, (_, i) => Math.sin(i * 7.1));
+test("colors are of the finest level of at most eight topics", () => {
+  const of = (n) => ({ names: Array.from({ length: n }, String), members: Array.from({ length: 30 }, (_, t) => t % n) });
+  const levels = [of(12), of(7), of(3)];
+  assert.equal(coloredLevel(levels, 30), levels[1]);
+  assert.equal(coloredLevel([of(12), of(9)], 30).names.length, 9); // the coarsest
+  assert.equal(coloredLevel(levels, N_COLORS), null); // a color for each topic
+  assert.equal(coloredLevel([], 30), null);
+});
+
+test("topics have the color of the topic that they are part of, the largest eight have one", () => {
   const order = Array.from({ length: 30 }, (_, i) => 29 - i);
-  const found = families(xy, order);
-  assert.equal(found.get(29), 0);
-  assert.equal(Math.max(...found.values()), N_COLORS - 1);
-  assert.deepEqual(families(xy, [3]), new Map([[3, 0]]));
-  assert.deepEqual([...families(Float32Array.of(0, 0, 0, 0), [0, 1]).keys()], [0, 1]);
+  const level = { members: Array.from({ length: 30 }, (_, t) => t % 9) };
+  const found = levelSlots(level, order);
+  assert.equal(found.get(29), 2);
+  assert.equal(found.has(8), false); // of the ninth
+  assert.deepEqual(new Set(found.values()).size, N_COLORS);
+  assert.deepEqual(levelSlots(null, [3, 1]), new Map([[3, 0], [1, 1]]));
+  assert.equal(levelSlots(null, order).size, N_COLORS);
 });
 
 test("a ramp ends in its color", () => {

@@ -45,6 +45,8 @@ _HOMES = {
     "view_reliability": "ensemble.reliability",
     "strength_path": "strength",
     "StrengthPath": "strength",
+    "topic_tree": "tree",
+    "TopicTree": "tree",
     "select_topics": "selection.topics",
     "TopicSelection": "selection.topics",
     "baselines": "baselines",
@@ -91,6 +93,8 @@ if TYPE_CHECKING:
     from .store import DamagedFile as DamagedFile
     from .strength import StrengthPath as StrengthPath
     from .strength import strength_path as strength_path
+    from .tree import TopicTree as TopicTree
+    from .tree import topic_tree as topic_tree
     from .views.checks import DataWarning as DataWarning
     from .views.container import Views as Views
 

@@ -206,6 +206,10 @@ class BaseViewsModel(
         them.
     hidden_topics_ : ndarray of int
         Topics that lists leave out; only where a curation hides some (`with_topics`).
+    topic_tree_ : TopicTree
+        The coarser topics that the topics are part of; only where a tree was made, by
+        :func:`coview.auto` or :func:`coview.topic_tree`, and assigned. `at_level` takes its levels.
+        A refit and `partial_fit` drop it.
     topic_centers_ : ndarray of shape (n_components, n_components)
         The center of each cluster of mixtures; only with `assign="kmeans"`.
     """
@@ -424,7 +428,7 @@ class BaseViewsModel(
         }
         for name, value in attributes.items():
             setattr(self, name, value)
-        for name in ("why_", "hidden_topics_", *OF_STREAM):  # of another fit, or of a stream
+        for name in ("why_", "hidden_topics_", "topic_tree_", *OF_STREAM):  # of another fit
             self.__dict__.pop(name, None)
         hidden = hidden_of(self.init, self.n_components)
         if len(hidden):

@@ -5,14 +5,9 @@ The explorer writes it as JSON, and `model.with_topics` applies it:
     {"coview_curation": 1, "model": fingerprint, "names": {"3": "Sports"}, "merge": [[1, 4]],
      "hide": [7]}
 
-Topics are those of the model that the fingerprint is of. Merged topics become one in the place of
-the lowest: its share of a document is the sum of theirs, and its words are their mean, weighted by
-how much of the documents each has,
-
-    p(z|d) = sum_y p(y|d)        p(w|z) = sum_y p(y) p(w|y) / sum_y p(y)        y in the group
-
-The topics after it move up. Hidden topics stay in the model, since documents have shares in them;
-lists of topics leave them out.
+Topics are those of the model that the fingerprint is of. Merged topics become one, in the place of
+the lowest: the sum of its parts, see `coview.merging`. The topics after it move up. Hidden topics
+stay in the model, since documents have shares in them; lists of topics leave them out.
 """
 
 from __future__ import annotations
@@ -28,9 +23,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from coview.merging import merge_topics
 from coview.models import topic_model
 from coview.reporting import topic_names
 from coview.retrieval.files import model_fingerprint
+from coview.tree import tree_of
 from coview.wording import listing, plural, quoted
 
 VERSION = 1
@@ -69,8 +66,10 @@ def with_topics(model: Any, curation: Any) -> Any:
     new_of = _new_numbers(len(names), found.groups)
     names = _merged_names(names, found, new_of)
     _check_unique(names)
-    made = _merged(model, new_of) if found.groups else copy(model)
+    made = merge_topics(model, new_of) if found.groups else copy(model)
     made.topic_names_ = names
+    if getattr(made, "topic_tree_", None) is not None:
+        made.topic_tree_ = tree_of(made)  # with these names
     hidden = {*found.hidden, *(int(z) for z in getattr(model, "hidden_topics_", ()))}
     made.__dict__.pop("hidden_topics_", None)
     if hidden:
@@ -213,77 +212,3 @@ def _merged_names(
         own = [names[z] for z in group if names[z] is not None]
         merged[int(new_of[group[0]])] = next(iter(given), own[0] if own else None)
     return merged
-
-
-def _merged(model: Any, new_of: np.ndarray) -> Any:
-    """Return a copy of a model in which some topics are one."""
-    made, n_new = copy(model), int(new_of.max()) + 1
-    together = np.zeros((len(new_of), n_new))
-    together[np.arange(len(new_of)), new_of] = 1.0
-    p_z = _shares_of_topics(model)
-    mean = _weighted_mean(together, p_z)
-    made.n_components = made._n_features_out = n_new
-    made.seeds = None  # they may be of topics that are gone
-    made.__dict__.pop("first_docs_", None)  # a stream must not fit them to other topics
-    made.doc_topic_ = _summed(model.doc_topic_, together)
-    made.view_doc_topic_ = _once_each(model.view_doc_topic_, together)
-    made.components_ = {n: _times(mean, p) for n, p in model.components_.items()}
-    if model.topic_stability_ is not None:  # of a merged topic it is not known
-        alone = np.bincount(new_of) == 1
-        made.topic_stability_ = np.full(n_new, np.nan)
-        made.topic_stability_[new_of] = model.topic_stability_
-        made.topic_stability_[~alone] = np.nan
-    _merge_own(model, made, new_of, mean, together)
-    as_assigned = np.array_equal(model.labels_, model._assign(model.doc_topic_))
-    made.labels_ = made._assign(made.doc_topic_) if as_assigned else new_of[model.labels_]
-    return made
-
-
-def _shares_of_topics(model: Any) -> np.ndarray:
-    """Return how much of the documents each topic has; after `partial_fit`, of all so far."""
-    if hasattr(model, "topic_counts_"):
-        return sum(model.topic_counts_.values())
-    return model.doc_topic_.mean(axis=0, dtype=np.float64)
-
-
-def _merge_own(
-    model: Any, made: Any, new_of: np.ndarray, mean: np.ndarray, together: np.ndarray
-) -> None:
-    """Merge what some models have beyond the common attributes."""
-    own = vars(model)
-    if "topic_counts_" in own:
-        made.topic_counts_ = {n: c @ together for n, c in model.topic_counts_.items()}
-    if "topic_links_" in own:
-        made.topic_links_ = {n: _times(mean, p) for n, p in model.topic_links_.items()}
-    if "view_shares_" in own:
-        made.view_shares_ = _times(mean, model.view_shares_)
-    if "topic_centers_" in own:
-        made.topic_centers_ = _summed(_times(mean, model.topic_centers_), together)
-    if "view_labels_" in own:
-        made.view_labels_ = {n: new_of[labels] for n, labels in model.view_labels_.items()}
-    if "preassigned_" in own:
-        known = model.preassigned_
-        made.preassigned_ = np.where(known >= 0, new_of[known], known)
-
-
-def _weighted_mean(together: np.ndarray, p_z: np.ndarray) -> np.ndarray:
-    """Return the weights (new topics, topics) of the mean over each group."""
-    weights = together.T * np.maximum(p_z, np.finfo(float).tiny)
-    return weights / weights.sum(axis=1, keepdims=True)
-
-
-def _times(mean: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    return (mean @ rows.astype(np.float64)).astype(rows.dtype)
-
-
-def _summed(mixtures: np.ndarray, together: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray((mixtures.astype(np.float64) @ together).astype(mixtures.dtype))
-
-
-def _once_each(by_view: Mapping[str, np.ndarray], together: np.ndarray) -> dict[str, np.ndarray]:
-    """Merge the mixtures of all views; views that share an array share the new one."""
-    done: dict[int, np.ndarray] = {}
-    for mixtures in by_view.values():
-        if id(mixtures) not in done:
-            done[id(mixtures)] = _summed(mixtures, together)
-    return {name: done[id(mixtures)] for name, mixtures in by_view.items()}

@@ -36,6 +36,8 @@ class _DisplayUnpacker(Unpacker):
     """Turn JSON back into plain objects instead of models, recipes and records."""
 
     def _record(self, value: dict) -> Any:
+        if value["$"] == "topic_tree":  # it has methods, and needs no model
+            return super()._record(value)
         return SimpleNamespace(**{n: self.unpack(v) for n, v in value["fields"].items()})
 
     def _recipe(self, value: dict) -> Any:

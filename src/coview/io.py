@@ -50,6 +50,7 @@ _RECORDS = {  # {kind: (module, class)}
     "trace": ("coview.em.trace", "Trace"),
     "why": ("coview.automatic", "Why"),
     "strength_path": ("coview.strength", "StrengthPath"),
+    "topic_tree": ("coview.tree", "TopicTree"),
     "view_reliability": ("coview.ensemble.reliability", "ViewReliability"),
 }
 

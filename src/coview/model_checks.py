@@ -20,6 +20,7 @@ from coview.loaded import (
     finite_or_nan,
     not_nan,
 )
+from coview.tree import TopicTree
 from coview.wording import plural, quoted
 
 MOST_FIRST_DOCS = 10**9  # with which a stream begins
@@ -111,6 +112,7 @@ class _Sizes:
             "first_docs_": self._first_docs,
             "topic_names_": self._topic_names,
             "hidden_topics_": _integers((None,), k),
+            "topic_tree_": _or_none(self._topic_tree),
             "topic_stability_": _or_none(_array((k,), may_be=finite_or_nan)),
             "doc_confidence_": _or_none(_array((docs,), may_be=finite_or_nan)),
             "topic_centers_": _array((k, k)),
@@ -176,6 +178,10 @@ class _Sizes:
     def _topic_names(self, names: Any, what: str) -> None:
         if len(names) != self.topics:  # a user may give them in any kind of list
             raise ValueError(f"it has {plural(len(names), 'name')} for {self.topics} topics")
+
+    def _topic_tree(self, tree: Any, what: str) -> None:
+        if not isinstance(tree, TopicTree) or tree.levels[0] != self.topics:
+            raise ValueError(f"its {what} is no tree of {plural(self.topics, 'topic')}")
 
     def _points(self, width: int) -> Check:
         """Return the check of training documents kept for the neighbors of new ones."""

@@ -116,7 +116,8 @@ class StreamMixin(NewDocumentsMixin):
         `empty_rows_` are of the documents of this batch; `objective_`, `n_iter_` and `trace_` of
         the steps on it, with what is remembered as a prior (`trace_.seed_term`). `term_counts_` and
         `n_docs_seen_` are of all documents so far. `view_weights_`, `scaling_` and
-        `topic_centers_` stay; `topic_stability_` and `doc_confidence_` are None.
+        `topic_centers_` stay; `topic_stability_` and `doc_confidence_` are None, `topic_tree_` is
+        gone.
 
         Parameters
         ----------
@@ -172,6 +173,7 @@ class StreamMixin(NewDocumentsMixin):
             self._check_parameters()
             later = copy(self)  # an error or Ctrl-C leaves the model as it was
             later._check_topics()
+            later.__dict__.pop("topic_tree_", None)
             later._begin_stream()
             views = later._batch_views(X, new_terms)
             data = later._batch_data(views, labels)
@@ -182,7 +184,8 @@ class StreamMixin(NewDocumentsMixin):
                 state, rho = StreamState(**later.stream_).after(n_docs, forgetting, half_life)
                 data = later._with_memory(data, rho)
                 later._keep_batch(later._learn(data, max_iter), data, views, state)
-            self.__dict__.pop("first_docs_", None)  # if they are complete
+            for name in ("first_docs_", "topic_tree_"):  # complete; of topics that have moved
+                self.__dict__.pop(name, None)
             self.__dict__.update(later.__dict__)
         return self
 

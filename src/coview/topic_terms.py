@@ -261,6 +261,41 @@ class TopicsMixin(TopTermsMixin):
 
         return with_topics(self, curation)
 
+    def at_level(self, n_topics: int) -> Self:
+        """Return the model with the topics of a level of its tree: see `topic_tree_`.
+
+        Each of its topics is the sum of fine topics, in all views: its share of a training document
+        is the sum of their shares, its words are those of all their expected counts. It is a model
+        as any other: `transform`, `predict`, search, reports and files work. New documents are
+        folded in under its own topics, which fits them best; the sum of the shares that the fine
+        model gives them is nearly the same, not exactly.
+
+        Parameters
+        ----------
+        n_topics : int
+            How many topics the level has: one of ``topic_tree_.levels``.
+
+        Returns
+        -------
+        model
+            With the levels that are coarser still, if there are any, as its own tree.
+
+        Examples
+        --------
+        >>> import coview
+        >>> from coview.datasets import make_views
+        >>> views = make_views(300, 9, [60, 60], random_state=0)
+        >>> model = coview.LinkPLSA(9, random_state=0).fit(views)
+        >>> model.topic_tree_ = coview.topic_tree(model, views, levels=4)
+        >>> coarse = model.at_level(4)
+        >>> coarse.n_components, coarse.doc_topic_.shape
+        (4, (300, 4))
+        """
+        from coview.tree import at_level
+
+        check_is_fitted(self)
+        return at_level(self, n_topics)
+
     def fingerprint(self) -> str:
         """Return a hash of the topics, by which a curation knows its model."""
         from coview.retrieval.files import model_fingerprint

@@ -40,31 +40,24 @@ export function ramp(paper, hex, steps) {
 }
 
 /**
- * Put topics into at most eight families of neighbors on the map, so that eight colors show all.
- * @param xy places of the topics
- * @param order topics that are shown, largest first
- * @returns Map from topic to the number of its family; the family of the largest topic is 0
+ * Choose the level of the tree whose topics have colors: the finest of at most eight topics, else the
+ * coarsest; null if eight colors are enough for the topics themselves, or there is no tree.
+ * @param levels coarser levels of the model's tree, from fine to coarse
+ * @param n topics that are shown
  */
-export function families(xy, order) {
-  const places = order.map((t) => [xy[2 * t], xy[2 * t + 1]]);
-  const apart = (p, q) => (p[0] - q[0]) ** 2 + (p[1] - q[1]) ** 2;
-  let centers = places.slice(0, 1);
-  while (centers.length < Math.min(N_COLORS, order.length)) {
-    const far = places.map((p) => Math.min(...centers.map((c) => apart(p, c))));
-    centers.push(places[far.indexOf(Math.max(...far))]);
-  }
-  let family = [];
-  for (let round = 0; round < 10; round += 1) {
-    family = places.map((p) => {
-      const distances = centers.map((c) => apart(p, c));
-      return distances.indexOf(Math.min(...distances));
-    });
-    centers = centers.map((old, f) => {
-      const own = places.filter((_, i) => family[i] === f);
-      return own.length ? [0, 1].map((axis) => own.reduce((sum, p) => sum + p[axis], 0) / own.length) : old;
-    });
-  }
-  const number = new Map(); // families in the order of their largest topic
-  family.forEach((f) => number.has(f) || number.set(f, number.size));
-  return new Map(order.map((t, i) => [t, number.get(family[i])]));
+export function coloredLevel(levels, n) {
+  if (n <= N_COLORS || levels.length === 0) return null;
+  return levels.find(({ names }) => names.length <= N_COLORS) ?? levels.at(-1);
+}
+
+/**
+ * Give topics the colors of the topics of a level, which are numbered by size; the ninth and those
+ * after it have none. Without a level, the first eight topics have a color each.
+ * @param level of the tree, or null
+ * @param order topics that are shown, largest first
+ * @returns Map from topic to a slot from 0 to 7
+ */
+export function levelSlots(level, order) {
+  const slots = order.map((t, i) => [t, level ? level.members[t] : i]);
+  return new Map(slots.filter(([, slot]) => slot < N_COLORS));
 }

@@ -40,6 +40,7 @@ export class Corpus {
     this.arrays = data.arrays;
     this.views = data.meta.views;
     this.topics = data.meta.topics;
+    this.levels = data.meta.levels ?? []; // coarser ones of the model's tree, from fine to coarse
     this.docs = data.meta.docs;
     this.n = data.meta.n_docs;
     this.k = data.meta.n_topics;

@@ -7,7 +7,7 @@ import { Bar, Choice, Documents, Mark, moveInList, Note, Select, viewOptions } f
 import { clip, count, percent, plural, score } from "./format.js";
 import { html } from "./html.js";
 import { Lists } from "./lists.js";
-import { corpus, nameOf, openTopic, shownTopic, slots, state, topics } from "./store.js";
+import { corpus, level, nameOf, openTopic, shownTopic, slots, state, topics } from "./store.js";
 
 const numberOrNull = (text) => (text === "" ? null : Number(text));
 
@@ -103,6 +103,9 @@ function Topics() {
   const largest = Math.max(...topics.value.map((row) => row.size), 1e-9);
   const widest = Math.max(...topics.value.flatMap((row) => row.share.filter(Number.isFinite)), 1e-9);
   const agree = rows.some((row) => Number.isFinite(row.agreement));
+  const parts = by === "size" && !wanted && level.value ? level.value : null;
+  if (parts) rows.sort((x, y) => parts.members[x.topic] - parts.members[y.topic]); // stable: by size within
+  const heads = (i) => parts && (i === 0 || parts.members[rows[i].topic] !== parts.members[rows[i - 1].topic]);
   const Head = ({ column, children }) => html`
     <th scope="col" aria-sort=${by === column ? (column === "size" ? "descending" : "ascending") : "none"}>
       <button class="link" onClick=${() => setBy(column)}>${children}${by === column ? html`<span aria-hidden="true"> ▾</span>` : null}</button></th>`;
@@ -117,7 +120,8 @@ function Topics() {
         ${agree && html`<${Head} column="agreement">Agree</${Head}>`}
       </tr></thead>
       <tbody>
-        ${rows.slice(0, shown).map((row) => html`
+        ${rows.slice(0, shown).map((row, i) => html`
+          ${heads(i) && html`<${PartHead} level=${parts} part=${parts.members[row.topic]} slot=${slots.value.get(row.topic)} />`}
           <tr key=${row.topic} class=${row.topic === shownTopic.value ? "chosen" : ""}>
             <th scope="row"><button data-entry class="link topic" aria-current=${row.topic === shownTopic.value ? "true" : undefined} onClick=${() => openTopic(row.topic)}><${Mark} topic=${row.topic} /><bdi>${clip(row.name, 60)}</bdi></button></th>
             <td class="size"><${Bar} share=${row.size / largest} slot=${slots.value.get(row.topic)} text=${percent(row.size)} /></td>
@@ -130,6 +134,11 @@ function Topics() {
     ${rows.length === 0 && html`<p class="empty">No topic has this name.</p>`}
   `;
 }
+
+/** The line above the topics that are part of one coarser topic. */
+const PartHead = ({ level: { names, sizes }, part, slot }) => html`
+  <tr key=${`part ${part}`} class="part"><th scope="rowgroup" colspan="4">
+    <i class=${`dot ${slot === undefined ? "gray" : `c${slot}`}`} aria-hidden="true"></i>${part} <bdi>${clip(names[part], 60)}</bdi> <small>${percent(sizes[part])}</small></th></tr>`;
 
 /** A tiny column for each view; the numbers for those who do not see it. */
 const ViewShares = ({ shares, largest }) => {

@@ -3,7 +3,7 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 
 import { EMPTY, fromJSON, groupOf, hide } from "../core/curation.js";
-import { assign, families, N_COLORS } from "./colors.js";
+import { assign, coloredLevel, levelSlots, N_COLORS } from "./colors.js";
 import { decode, encode, FIELDS } from "./hash.js";
 
 /** One signal for each field of the hash. */
@@ -99,14 +99,14 @@ const focus = computed(() => {
   return wanted.slice(0, N_COLORS);
 });
 
-/** Families of neighboring topics: the colors while nothing is in focus. */
-export const family = computed(() => families(corpus.value.topicXY, topics.value.map(({ topic }) => topic)));
+/** The level of the model's tree by which topics are listed and colored while nothing is in focus. */
+export const level = computed(() => coloredLevel(corpus.value.levels, topics.value.length));
 export const focused = computed(() => focus.value.length > 0);
 
 let lastSlots = new Map();
 /** Map from topic to its color from 0 to 7; other topics are gray. */
 export const slots = computed(() => {
-  if (!focused.value) return family.value;
+  if (!focused.value) return levelSlots(level.value, topics.value.map(({ topic }) => topic));
   lastSlots = assign(focus.value, lastSlots);
   return lastSlots;
 });

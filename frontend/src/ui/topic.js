@@ -11,13 +11,14 @@ const N_TERMS = 14;
 /** Terms of a topic in a view; of merged topics those of all members, by their probability. */
 export function termsOf(view, topic, top = N_TERMS) {
   const members = topics.value.find((row) => row.topic === topic)?.members ?? [topic];
-  const { data, topics: all } = corpus.value;
-  const total = members.reduce((sum, t) => sum + all[t].size, 0) || 1;
+  const { data, topics: all, views } = corpus.value;
+  const tokens = (t) => all[t].tokens?.[views[view].name] ?? all[t].size; // as Python merges them
+  const total = members.reduce((sum, t) => sum + tokens(t), 0) || 1;
   const found = new Map();
   for (const member of members) {
     for (const { name: term, term: index } of topTerms(data, view, member, state.relevance.value, top)) {
       if (found.has(index)) continue;
-      const probability = members.reduce((sum, t) => sum + corpus.value.phi(view, t, index) * all[t].size, 0) / total;
+      const probability = members.reduce((sum, t) => sum + corpus.value.phi(view, t, index) * tokens(t), 0) / total;
       found.set(index, { term, index, probability });
     }
   }
@@ -82,6 +83,10 @@ function Labels({ members }) {
     <li key=${label}><span class="word"><bdi>${clip(label, 40)}</bdi></span><${Bar} share=${share} /></li>`)}</ul>`;
 }
 
+/** The coarser topics that a topic is part of, the nearest first. */
+const partOf = (topic) =>
+  corpus.value.levels.map(({ names, members }) => `part of ${members[topic]} ${names[members[topic]]} (of ${plural(names.length, "topic")})`);
+
 export function Topic() {
   const topic = shownTopic.value;
   const row = topics.value.find((r) => r.topic === topic);
@@ -96,6 +101,7 @@ export function Topic() {
   return html`
     <header class="head">
       <h2><${Mark} topic=${topic} /><bdi>${nameOf(topic)}</bdi></h2>
+      ${partOf(topic).map((text) => html`<p class="part"><bdi>${text}</bdi></p>`)}
       <p>Topic ${topic + 1}${row.members.length > 1 ? `, merged with ${row.members.filter((t) => t !== topic).map((t) => t + 1).join(", ")}` : ""} · ${plural(row.members.reduce((sum, t) => sum + (corpus.value.topics[t].n_docs ?? 0), 0), "document")}</p>
       <div class="actions">
         <button class="small" onClick=${() => step(-1)} aria-label="Previous topic">‹</button>

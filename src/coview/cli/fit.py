@@ -339,6 +339,7 @@ def _fit_and_save(
                 fitted = TopicClassifier(model).fit(views, targets, checkpoint=checkpoint)
             else:
                 fitted = model.fit(views, checkpoint=checkpoint, runner=runner)
+                _grow_tree(fitted, views)
         except KeyboardInterrupt:
             _explain_resume(checkpoint)
             raise
@@ -347,6 +348,15 @@ def _fit_and_save(
         _save(fitted, output)
     checkpoint.delete()
     return fitted
+
+
+def _grow_tree(model: Any, views: Any) -> None:
+    """Give a model its tree of topics, where they are not few."""
+    from coview.tree import build_tree, usual_levels
+
+    tree = build_tree(model, views, usual_levels(model.n_components))
+    if tree is not None:
+        model.topic_tree_ = tree
 
 
 def _targets(views: Views) -> np.ndarray:

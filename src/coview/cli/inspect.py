@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from coview.cli import options
+from coview.cli.options import UsageError
 from coview.cli.output import (
     cell,
     check_table_output,
@@ -36,6 +39,10 @@ def topics(
             help="1 ranks words by p(w|z), 0 by how specific they are to the topic.",
         ),
     ] = 0.6,
+    tree: Annotated[
+        bool,
+        typer.Option("--tree", help="Show each topic below the coarser one that it is part of."),
+    ] = False,
     output: options.Output = None,
     raw: options.Raw = False,
     json: options.Json = False,
@@ -45,24 +52,77 @@ def topics(
     Stability says how well the documents of a topic are together again in other clusterings: 1
     exactly, 0 as by chance. It is not known of a model fitted to labels with a single run.
 
-    Example: coview topics news.coview --terms 6 --top 10
+    With --tree the topics are read through coarser ones, each the sum of those below it; --top
+    counts the coarsest. Levels have topics of their own numbers, from 0.
+
+    Examples:
+
+      coview topics news.coview --terms 6 --top 10
+
+      coview topics news.coview --tree
     """
     from coview.inspection import read_for_display
     from coview.reporting import summarize_topics
 
     check_table_output(output, model)
-    fitted = read_for_display(model)
-    found = summarize_topics(fitted, terms, views=view, relevance=relevance)[:top]
+    say = partial(summarize_topics, n_terms=terms, views=view, relevance=relevance)
+    if tree:
+        fitted, nested = _tree(model, say, top)
+        found = list(_flat(nested["topics"], None, indent=output is None))
+    else:
+        fitted = read_for_display(model)
+        found = say(fitted)[:top]
     if json:
-        print_json(found)
+        print_json(nested if tree else found)
         return
     names = list(found[0]["terms"]) if found else []
     # topics without names, or of unknown stability, have no such column
-    fields = [f for f in _TOPIC_FIELDS if any(t[f] is not None for t in found)]
+    extra = ("level", "part_of") if tree and output is not None else ()
+    fields = [f for f in (*extra, *_TOPIC_FIELDS) if any(t[f] is not None for t in found)]
     rows = [[*(t[f] for f in fields), *(_joined(t["terms"][n]) for n in names)] for t in found]
     named = "name" if topic_model(fitted) is fitted else "class"
     columns = [*(named if f == "name" else f for f in fields), *names]
     show_or_write(columns, rows, as_json=False, output=output, raw=raw)
+
+
+def _tree(path: Path, say: Callable[[Any], list[dict[str, Any]]], top: int | None) -> Any:
+    """Return the model of a file, and its tree, in which each topic is summarized."""
+    from coview.io import load
+    from coview.tree import at_level, tree_of
+
+    fitted = load(path)
+    inner = topic_model(fitted)
+    try:
+        tree = tree_of(fitted)
+    except ValueError as error:
+        raise UsageError(
+            f"{path.name} has no tree of topics. coview fit makes one for 6 topics or more; in "
+            "Python: model.topic_tree_ = coview.topic_tree(model, views)."
+        ) from error
+    known = {
+        n: {t["topic"]: t for t in say(at_level(inner, n) if level else fitted)}
+        for level, n in enumerate(tree.levels)
+    }
+    nested = tree.to_dict(hidden=set(getattr(inner, "hidden_topics_", ())))
+    nested["topics"] = nested["topics"][:top]
+    waiting = list(nested["topics"])
+    while waiting:
+        topic = waiting.pop()
+        said = known[topic["level"]][topic["topic"]]
+        topic |= {f: said[f] for f in ("name", "documents", "stability", "terms")}
+        waiting += topic.get("topics", [])
+    return fitted, nested
+
+
+def _flat(
+    topics: list[dict[str, Any]], parent: int | None, *, indent: bool, depth: int = 0
+) -> Iterator[dict[str, Any]]:
+    """Yield the topics of a tree one after the other, on a screen with their depth."""
+    for topic in topics:
+        shown = f"{'  ' * depth}{topic['topic']}" if indent else topic["topic"]
+        yield {**topic, "topic": shown, "part_of": parent}
+        below = topic.get("topics", [])
+        yield from _flat(below, topic["topic"], indent=indent, depth=depth + 1)
 
 
 def _joined(terms: list[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,11 @@ from coview.outputs import check_output
 from coview.reading.recipes import is_frame, raw_columns
 from coview.reporting import Report
 from coview.reporting import report as make_report
+from coview.tree import build_tree, usual_levels
 from coview.views.container import Views
 from coview.wording import listing, quoted
+
+N_COLORS = 8  # that the page has for topics
 
 
 def explore(
@@ -69,6 +73,8 @@ def explorer_payload(
             f"The report is of {len(report.mixtures):,} documents, the views are of "
             f"{given.n_docs:,}: give the report of these views."
         )
+    if report.tree is None and len(report.topics) > N_COLORS:  # the page colors their levels
+        report = replace(report, tree=build_tree(model, given, usual_levels(len(report.topics))))
     return payload_of(
         report,
         model,

@@ -23,9 +23,11 @@ from coview.explorer.layout import place_topics
 from coview.explorer.layout_umap import umap_places
 from coview.explorer.page_recipes import idf_of, page_recipe
 from coview.explorer.pictures import small_pictures
+from coview.merging import tokens_by_view
 from coview.models import topic_model
 from coview.reporting.terms import term_shares
 from coview.retrieval.words import WORDS, shared_terms
+from coview.tree import TopicTree
 from coview.views.checks import DataWarning
 from coview.views.container import Views
 
@@ -89,6 +91,7 @@ def payload_of(
         "n_topics": int(inner.doc_topic_.shape[1]),
         "views": [_view_meta(report, inner, views, name) for name in inner.view_names_],
         "topics": _topics_meta(report, inner),
+        "levels": _levels_meta(report.tree),
         "docs": {
             "ids": None if views.ids is None else [str(i) for i in views.ids],
             "titles": None if titles is None else [str(t) for t in titles],
@@ -238,8 +241,30 @@ def _kind(model: Any, name: str) -> str:
 
 def _topics_meta(report: Any, model: Any) -> list[dict[str, Any]]:
     hidden = set(getattr(model, "hidden_topics_", ()))
-    topics = sorted(report.topics, key=lambda topic: topic.index)
-    return [{**_topic_meta(topic), "hidden": topic.index in hidden} for topic in topics]
+    topics, tokens = sorted(report.topics, key=lambda topic: topic.index), tokens_by_view(model)
+    return [
+        {
+            **_topic_meta(topic),
+            "hidden": topic.index in hidden,
+            "tokens": {view: round(float(n_z[topic.index]), 3) for view, n_z in tokens.items()},
+        }
+        for topic in topics
+    ]
+
+
+def _levels_meta(tree: TopicTree | None) -> list[dict[str, Any]]:
+    """Return the coarser levels, from fine to coarse: what each topic is called, and is part of."""
+    if tree is None:
+        return []
+    return [
+        {
+            "names": [tree.label(level, z) for z in range(size)],
+            "sizes": tree.share(level),
+            "members": tree.member(level),
+        }
+        for level, size in enumerate(tree.levels)
+        if level
+    ]
 
 
 def _topic_meta(topic: Any) -> dict[str, Any]:

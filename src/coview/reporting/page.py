@@ -23,6 +23,7 @@ def page(report: Report, *, top: int, terms: int) -> str:
         _sentences(report),
         _views(report),
         _search(report),
+        _tree(report, top),
         _topics(report, top, terms),
         _documents(report, "Views disagree beyond chance", beyond, apart),
         _documents(report, "No topic fits", report.fit, report.unexplained(top)),
@@ -86,6 +87,16 @@ def _search(report: Report) -> str:
         for s in report.search
     ]
     return _table("Search of one view with another", head, rows, left=3)
+
+
+def _tree(report: Report, top: int) -> str:
+    """Return the first lines of the tree."""
+    if report.tree is None:
+        return ""
+    head, *lines = report.tree.to_text().splitlines()
+    most = 5 * top
+    more = [f"  and {len(lines) - most:,} more"] if len(lines) > most else []
+    return "\n".join([f"Tree: {head}", *(f"  {line}" for line in lines[:most]), *more])
 
 
 def _topics(report: Report, top: int, terms: int) -> str:

@@ -22,6 +22,7 @@ from coview.reporting.sentences import write_sentences
 from coview.reporting.terms import topic_stability
 from coview.reporting.topics import report_topics
 from coview.reporting.value import Report
+from coview.tree import tree_of
 from coview.views.container import Views
 from coview.views.labels import check_labels, is_unlabeled, named_labels
 
@@ -130,6 +131,7 @@ def report(
         label_names=class_names,
         doc_ids=None if given.ids is None else [str(name) for name in given.ids],
         sentences=write_sentences(facts, of_views, topics, disagreement, fit, search),
+        tree=None if getattr(inner, "topic_tree_", None) is None else tree_of(model),
     )
 
 

@@ -155,8 +155,9 @@ def summarize_topics(
         ``topic`` (its number), ``name`` (None if it has none; the topics of a classifier have the
         names of their classes, others those of `seeds`: see `topic_names_`),
         ``documents`` (number of documents whose label it is), ``share`` (mean of p(z|d) over the
-        documents), ``stability`` (`topic_stability_`, None where it is not known) and ``terms`` by
-        view.
+        documents), ``stability`` (`topic_stability_`, None where it is not known), ``terms`` by
+        view and, where the model has a tree, ``part_of``: the number of the coarser topic that it
+        is part of, by the number of topics of the level.
 
     Examples
     --------
@@ -186,10 +187,19 @@ def summarize_topics(
             "share": float(shares[z]),
             "stability": stability[z],
             "terms": {view: terms[view][z] for view in views or inner.view_names_},
+            **_part_of(inner, int(z)),
         }
         for z in np.lexsort((-shares, -sizes))
         if z not in hidden
     ]
+
+
+def _part_of(model: Any, topic: int) -> dict[str, dict[int, int]]:
+    tree = getattr(model, "topic_tree_", None)
+    if tree is None:
+        return {}
+    pairs = zip(tree.levels[1:], tree.members, strict=True)
+    return {"part_of": {n: member[topic] for n, member in pairs}}
 
 
 def term_shares(model: Any, view: str) -> np.ndarray:

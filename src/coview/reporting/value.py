@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from coview.escaping import for_json
+from coview.tree import TopicTree
 
 LISTED = 20  # documents of each list in a report without its documents
 Terms = list[tuple[str, float]]
@@ -198,6 +199,8 @@ class Report:
     doc_ids : list of str, or None
     sentences : dict of str
         "Is it any good?", a sentence for each part of the answer.
+    tree : TopicTree or None
+        The coarser topics that the topics are part of, where the model has such a tree.
     """
 
     model: dict[str, Any]
@@ -215,6 +218,7 @@ class Report:
     label_names: list[str] | None
     doc_ids: list[str] | None
     sentences: dict[str, str]
+    tree: TopicTree | None = None
 
     def disagreeing(self, top: int = LISTED) -> list[int]:
         """Return the documents whose views disagree most beyond chance, the first first."""
@@ -241,6 +245,7 @@ class Report:
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
         if not documents:
             found["disagreement"] = self._mean_disagreement()
+        found["tree"] = None if self.tree is None else self.tree.to_dict()
         return _plain(found | {"lists": self._lists()})
 
     def to_json(self, *, documents: bool = False, indent: int | None = None) -> str:

@@ -197,6 +197,9 @@ class TopicSummary(BaseModel):
     share: float
     stability: float | None
     terms: dict[str, list[str]]
+    part_of: dict[int, int] = Field(
+        default_factory=dict, description="Topics of coarser levels, by their number of topics."
+    )
 
 
 class TopicsAnswer(BaseModel):

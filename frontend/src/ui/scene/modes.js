@@ -6,7 +6,7 @@ import { Choice, Note, Select, viewOptions } from "../bits.js";
 import { count, plural } from "../format.js";
 import { html } from "../html.js";
 import { answers, queryMixture } from "../asking.js";
-import { corpus, group, nameOf, openTopic, pair, state } from "../store.js";
+import { corpus, group, level, nameOf, openTopic, pair, state } from "../store.js";
 import { HOME, zoomed } from "./camera.js";
 import { Matrix } from "./matrix.js";
 import { paint, paints } from "./paint.js";
@@ -140,7 +140,7 @@ const ArrowsMode = () => html`
 `;
 
 const NOTES = {
-  map: () => html`Each point is a document, placed among its topics: documents of a kind lie together. ${paint.value.legend.some(({ more }) => more > 0) ? "Colors are families of neighboring topics. " : ""}Points of one place are moved apart a little.`,
+  map: () => html`Each point is a document, placed among its topics: documents of a kind lie together. ${paint.value.legend.some(({ part }) => part !== undefined) ? "Colors are coarser topics, of which the topics are part. " : ""}Points of one place are moved apart a little.`,
   twin: () => html`The same documents, placed by each view <em>alone</em>. Point at one to find it in the other: where it jumps, its views tell different stories.`,
   arrows: () => {
     const [a, b] = pair.value.map((v) => corpus.value.views[v].name);
@@ -171,11 +171,13 @@ const PairChoice = () => html`
 /** What the colors mean; topics can be opened from here. */
 const Legend = () => html`
   <ul class="legend" aria-label="Colors">
-    ${paint.value.legend.map(({ color, topic, text, more }) => html`
+    ${paint.value.legend.map(({ color, topic, text, part, n }) => html`
       <li key=${`${color}${topic ?? ""}`}>
         ${topic === undefined
           ? html`<span><i class="dot" style=${{ background: paint.value.palette[color] }}></i>${text}</span>`
-          : html`<button class="link" onClick=${() => openTopic(topic)}><i class="dot" style=${{ background: paint.value.palette[color] }}></i>${topic + 1} <bdi>${nameOf(topic)}</bdi>${more > 0 ? html`<span title=${`and ${more} topics near it`}>+${more}</span>` : null}</button>`}
+          : part !== undefined
+            ? html`<button class="link" title=${`${plural(n, "topic")}; opens the largest`} onClick=${() => openTopic(topic)}><i class="dot" style=${{ background: paint.value.palette[color] }}></i><b>${part}</b> <bdi>${level.value.names[part]}</bdi></button>`
+            : html`<button class="link" onClick=${() => openTopic(topic)}><i class="dot" style=${{ background: paint.value.palette[color] }}></i>${topic + 1} <bdi>${nameOf(topic)}</bdi></button>`}
       </li>
     `)}
   </ul>

@@ -3,7 +3,7 @@
 import { computed } from "@preact/signals";
 
 import { DARK, GRAY, LIGHT, N_COLORS, PAPER, pixel, ramp } from "../colors.js";
-import { corpus, dark, focused, group, hidden, shownTopic, slots, state, topics } from "../store.js";
+import { corpus, dark, focused, group, hidden, level, shownTopic, slots, state, topics } from "../store.js";
 
 const theme = computed(() => (dark.value ? "dark" : "light"));
 const hues = computed(() => (dark.value ? DARK : LIGHT));
@@ -11,30 +11,32 @@ const STEPS = 5;
 
 const mainTopics = computed(() => corpus.value.mainTopics(null, group.value));
 
-/** Color 0 is gray, 1 to 8 are the hues: of families, or of the topics in focus. */
+/** Color 0 is gray, 1 to 8 are the hues: of a level of the tree, or of the topics in focus. */
 function byTopic() {
   const main = mainTopics.value;
   const color = new Uint8Array(corpus.value.k);
   const only = !focused.value && state.panel.value === "topic" ? shownTopic.value : null;
   for (const [topic, slot] of slots.value) if (only === null || topic === only) color[topic] = slot + 1;
   const colors = Uint8Array.from(main, (topic) => (topic >= 0 ? color[topic] : 0));
-  const legend = only !== null ? [{ color: color[only], topic: only }] : focused.value ? focusLegend() : familyLegend();
+  const byLevel = only === null && !focused.value && level.value;
+  const legend = only !== null ? [{ color: color[only], topic: only }] : byLevel ? levelLegend() : topicLegend();
   const rest = topics.value.length - (only !== null ? 1 : slots.value.size);
   if (rest > 0) legend.push({ color: 0, text: `${rest} other topic${rest === 1 ? "" : "s"}` });
   return { colors, palette: [GRAY[theme.value], ...hues.value], legend };
 }
 
-const focusLegend = () => [...slots.value].map(([topic, slot]) => ({ color: slot + 1, topic }));
+const topicLegend = () => [...slots.value].map(([topic, slot]) => ({ color: slot + 1, topic }));
 
-/** One entry a family: its largest topic and how many stand near it. */
-function familyLegend() {
+/** One entry for each topic of the level, as the command line numbers and names it. */
+function levelLegend() {
   const entries = new Map();
   for (const { topic } of topics.value) {
     const slot = slots.value.get(topic);
-    if (entries.has(slot)) entries.get(slot).more += 1;
-    else entries.set(slot, { color: slot + 1, topic, more: 0 });
+    if (slot === undefined) continue;
+    if (entries.has(slot)) entries.get(slot).n += 1;
+    else entries.set(slot, { color: slot + 1, part: slot, topic, n: 1 });
   }
-  return [...entries.values()];
+  return [...entries.values()].sort((x, y) => x.part - y.part);
 }
 
 /** The eight most frequent labels and the rest. */
