@@ -90,11 +90,11 @@ ALLOWED = {
     },
     "label_guess": {"em.tfidf", "ensemble", "kernels", "runners", "views"},
     "automatic": {
-        *("classifier", "ensemble", "models", "params", "selection", "views", "wording"),
+        *("classifier", "ensemble", "models", "params", "selection", "tree", "views", "wording"),
     },
     "model_checks": {"loaded", "tree", "wording"},
     "io": {
-        *("automatic.why", "em.trace", "ensemble.reliability", "loaded", "model_checks", "models"),
+        *("automatic", "em.trace", "ensemble.reliability", "loaded", "model_checks", "models"),
         *("reading.patterns", "reading.recipes", "store", "strength", "tree", "views"),
     },
     # what shows and judges it
@@ -150,8 +150,8 @@ ALLOWED = {
     },
     "model_repr": {"escaping", "models", "reporting", "wording"},
     "selection": {
-        *("compare.aggregate", "display", "em", "ensemble", "extras", "models", "new_documents"),
-        *("params", "plot", "progress", "runners", "views", "wording"),
+        *("compare.aggregate", "display", "em", "ensemble", "extras", "held_out", "params"),
+        *("plot", "progress", "runners", "views", "wording"),
     },
     "serving": {
         *("__version__", "em.scaling", "escaping", "extras", "models", "params", "reporting"),

@@ -180,7 +180,9 @@ class Choice:
         if self.selection is not None and self.selection.levels:
             from coview.tree import build_tree
 
-            model.topic_tree_ = build_tree(model, views, self.selection.levels)
+            tree = build_tree(model, views, self.selection.levels)
+            if tree is not None:
+                model.topic_tree_ = tree
         given = _given(self.model) | {"random_state": int(model.random_state_used_)}
         found = (
             *_about_trust(_trust(fitted)),

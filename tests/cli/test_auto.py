@@ -51,7 +51,11 @@ def test_the_command_that_is_shown_fits_the_same_model(given, table):
 
 
 def test_the_reasons_are_shown_and_kept(table):
-    said = inside("fit", table, "--text", "en", "--text", "de", "-k", 3, "-o", "m.coview")[2]
+    given = "--text", "en", "--text", "de", "-k", 3, "-o", "m.coview"
+    short = inside("fit", table, *given)[2]
+    assert "LinkPLSA with 3 topics, as you asked." in short
+    assert "clustered in" not in short
+    said = inside("fit", table, *given, "--why")[2]
     assert "- LinkPLSA: all views share" in said
     assert "'en' 1.00" in said or "'de' 1.00" in said
     assert "  coview.LinkPLSA(3, random_state=0).fit(views)" in said

@@ -98,14 +98,14 @@ class Documents:
         measured = bool(squares[dense].sum() > squares.sum() / 2)
         return cls(data, features, has, links, reliability, measured)
 
-    def deal(self, most_topics: int, rng: np.random.Generator) -> tuple[Half, Half]:
+    def deal(self, most_topics: int, rng: np.random.Generator) -> tuple[OneHalf, OneHalf]:
         """Deal the documents into two halves."""
         order = rng.permutation(len(self.has))
         middle = len(order) // 2
         one, other = np.sort(order[:middle]), np.sort(order[middle:])
         return (
-            Half.of(self, one, other, most_topics, rng),
-            Half.of(self, other, one, most_topics, rng),
+            OneHalf.of(self, one, other, most_topics, rng),
+            OneHalf.of(self, other, one, most_topics, rng),
         )
 
 
@@ -116,7 +116,7 @@ def _shared_terms(matrix: sp.csr_array) -> sp.csr_array:
 
 
 @dataclass(frozen=True)
-class Half:
+class OneHalf:
     """One half of the documents, with the spaces in which they are clustered.
 
     `spaces` return the points for a number of clusters; `rest` are the other documents. `points`
@@ -138,7 +138,7 @@ class Half:
         rest: np.ndarray,
         most_topics: int,
         rng: np.random.Generator,
-    ) -> Half:
+    ) -> OneHalf:
         """Embed the documents, and find their neighbors, once for all numbers of topics."""
         weights = np.array(list(all_docs.reliability.weights.values()))
         has, n_dims = all_docs.has, n_dimensions(most_topics)
@@ -189,7 +189,7 @@ class Half:
         return fitted.mixtures[0].argmax(axis=1), folded.mixtures[0].argmax(axis=1)
 
 
-def confirmed(halves: Sequence[Half], n_topics: int, rng: np.random.Generator) -> Confirmed:
+def confirmed(halves: Sequence[OneHalf], n_topics: int, rng: np.random.Generator) -> Confirmed:
     """Return what two halves confirm about each other's topics."""
     return agreement(*(half.topics_of_all(n_topics, rng) for half in halves))
 
