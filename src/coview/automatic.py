@@ -56,8 +56,8 @@ def auto(
         As in `fit` of the models.
     n_components : int, optional
         Number of topics. By default the number of classes if there are labels, otherwise what
-        :func:`coview.select_topics` suggests; the fitted model then has a tree of topics,
-        `topic_tree_`, with the coarser numbers that the data support.
+        :func:`coview.select_topics` suggests. Many topics get a tree, `topic_tree_`, in which
+        they are part of coarser ones.
     labels : array-like of shape (documents,), optional
         The class of each document, for a classifier; None, NaN, -1 or an empty text if it is not
         known. Labels that `views` carry are not used unless they are given here.
@@ -177,12 +177,10 @@ class Choice:
         `command` is the command that does the same, where the files of the data are known.
         """
         model = topic_model(fitted)
-        if self.selection is not None and self.selection.levels:
-            from coview.tree import build_tree
+        if not self.classify:
+            from coview.tree import grow_tree
 
-            tree = build_tree(model, views, self.selection.levels)
-            if tree is not None:
-                model.topic_tree_ = tree
+            grow_tree(model, views, None if self.selection is None else self.selection.levels)
         given = _given(self.model) | {"random_state": int(model.random_state_used_)}
         found = (
             *_about_trust(_trust(fitted)),

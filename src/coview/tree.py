@@ -410,6 +410,16 @@ def usual_levels(n_topics: int) -> list[int]:
     return [coarse, round(math.sqrt(n_topics * coarse))]
 
 
+def grow_tree(model: Any, views: Any, sizes: Sequence[int] | None = None) -> None:
+    """Give a fitted model its `topic_tree_`, where its topics are not few.
+
+    `sizes` are the levels that the data support; the usual ones where nobody has measured it.
+    """
+    tree = build_tree(model, views, usual_levels(model.n_components) if sizes is None else sizes)
+    if tree is not None:
+        model.topic_tree_ = tree
+
+
 def build_tree(
     model: Any, views: Any, sizes: Sequence[int], *, random_state: Any = None
 ) -> TopicTree | None:

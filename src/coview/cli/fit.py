@@ -271,7 +271,7 @@ def fit(
         made = make_model(str(model), wanted, params, known)
     set_graphs(made, graph or [], views)
     made.set_params(verbose=int(not quiet and sys.stderr.isatty()))
-    last = partial(finish, context, choice, views=known) if choice else None
+    last = partial(finish, context, choice, selection, views)
     fitted = _fit_and_save(made, views, targets, output, state, last, dask)
     if choice is not None and not quiet:
         note(str(fitted.why_) if why else "\n".join(choice.summary(fitted, command=True)[1:]))
@@ -328,7 +328,7 @@ def _fit_and_save(
     targets: np.ndarray | None,
     output: Path,
     checkpoint: Checkpoint,
-    last: Callable[[Any], None] | None,
+    last: Callable[[Any], None],
     runner: str | None,
 ) -> Any:
     from coview.classifier import TopicClassifier
@@ -339,24 +339,13 @@ def _fit_and_save(
                 fitted = TopicClassifier(model).fit(views, targets, checkpoint=checkpoint)
             else:
                 fitted = model.fit(views, checkpoint=checkpoint, runner=runner)
-                _grow_tree(fitted, views)
+            last(fitted)
         except KeyboardInterrupt:
             _explain_resume(checkpoint)
             raise
-        if last is not None:
-            last(fitted)
         _save(fitted, output)
     checkpoint.delete()
     return fitted
-
-
-def _grow_tree(model: Any, views: Any) -> None:
-    """Give a model its tree of topics, where they are not few."""
-    from coview.tree import build_tree, usual_levels
-
-    tree = build_tree(model, views, usual_levels(model.n_components))
-    if tree is not None:
-        model.topic_tree_ = tree
 
 
 def _targets(views: Views) -> np.ndarray:

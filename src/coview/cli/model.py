@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from coview.cli.inputs import document_names
 from coview.cli.options import UsageError, command_line, given_options, parse_pairs
-from coview.models import ONE_VIEW, model_class
+from coview.models import ONE_VIEW, model_class, topic_model
 
 if TYPE_CHECKING:
     import typer
 
     from coview.automatic import Choice
+    from coview.selection.topics import TopicSelection
     from coview.views.container import Views
 
 TOPICS = 20  # with --model and without --topics
@@ -45,8 +46,20 @@ def choose_model(
     return choose(views, topics, targets, params, verbose=show)
 
 
-def finish(context: typer.Context, choice: Choice, fitted: Any, views: Any) -> None:
-    """Give the fitted model its reasons, with the command that was given and what was chosen."""
+def finish(
+    context: typer.Context,
+    choice: Choice | None,
+    selection: TopicSelection | None,
+    views: Any,
+    fitted: Any,
+) -> None:
+    """Give the fitted model its tree and, where it was chosen, its reasons and the command."""
+    from coview.tree import grow_tree
+
+    if choice is None:
+        if topic_model(fitted) is fitted:
+            grow_tree(fitted, views, None if selection is None else selection.levels)
+        return
     words = [*command_line(context, but=(*_OF_THE_RUN, "topics")), "--model", choice.model_name]
     if not choice.classify:
         words += ["--topics", str(choice.model.n_components)]
