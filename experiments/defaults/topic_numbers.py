@@ -1,11 +1,13 @@
-"""Is the suggested number of topics right? Writes topic_numbers.md.
+"""Are the numbers of topics right? Writes topic_numbers.md.
 
     python -m experiments.defaults.topic_numbers [--seeds 1] [--kinds ...] [--data ngs mfeat ...]
 
 `coview.select_topics` with all defaults. Planted data: eleven kinds of 800 documents
-(experiments/defaults/planted.py) with 3 to 30 topics, candidates 2 to 40. Real data under
-COVIEW_DATA: candidates 2 to 25, and "right" is the number of classes, which is one answer among
-others. Rows are written as they come, with --resume only those that are missing.
+(experiments/defaults/planted.py) with 3 to 30 topics; both ends should be the planted number. Real
+data under COVIEW_DATA and `load_python_api`, and parts of them with some of the classes: the number
+of classes, which is one answer among others, should be within [coarse / 1.3, fine x 1.3], and fine
+within a factor of two of it. Rows are written as they come, with --resume only those that are
+missing.
 """
 
 from __future__ import annotations
@@ -15,37 +17,45 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coview import Views, select_topics
-from coview.datasets import DATASETS, load_dataset
+from coview.datasets import DATASETS, load_dataset, load_python_api
 from experiments.defaults.planted import KINDS
 
 PLANTED = (3, 5, 8, 12, 20, 30)
 DATA = (
     *("mfeat", "msrcv1", "reuters1200", "cora", "webkb_cornell", "webkb_texas"),
     *("webkb_washington", "webkb_wisconsin", "wikipedia", "ngs", "bdgp", "mnist4"),
+    *("synthetic3d", "wikiarticles", "20newsgroups", "python_api"),
+)
+# a data set and how many of its classes are drawn: more sets, with other numbers
+PARTS = (
+    *(("20newsgroups", 6), ("20newsgroups", 10), ("20newsgroups", 15), ("mfeat", 5)),
+    *(("mfeat", 7), ("wikipedia", 6), ("python_api", 25), ("reuters1200", 4), ("ngs", 3)),
+    *(("cora", 4), ("msrcv1", 4), ("bdgp", 3)),
 )
 HERE = Path(__file__).parent
 
 Record = dict[str, Any]
 
 
-def measure(views: Views, candidates: str, seed: int) -> Record:
-    """Return what is suggested, and what each criterion alone would choose."""
+def measure(views: Views, seed: int) -> Record:
+    """Return both ends and how sure they are."""
     begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = select_topics(views, candidates, random_state=seed, n_jobs=1)
+        found = select_topics(views, random_state=seed)
     return {
-        "suggestion": found.suggestion,
+        "coarse": found.coarse,
+        "fine": found.fine,
         "confidence": found.confidence,
-        "plausible": [found.plausible[0], found.plausible[-1]],
-        "votes": found.votes,
+        "bits": float(np.nanmean(found.bits, axis=0).max()),
         "seconds": time.process_time() - begin,
         "documents": views.n_docs,
     }
@@ -53,9 +63,19 @@ def measure(views: Views, candidates: str, seed: int) -> Record:
 
 def load(name: str) -> Views:
     """Read a data set: as its loader does, where there is one (which leaves out some views)."""
+    if name == "python_api":
+        return load_python_api()
     if name in DATASETS:
         return load_dataset(name)
     return Views.load(Path(os.environ["COVIEW_DATA"]) / name)
+
+
+def part_of(name: str, n_classes: int) -> Views:
+    """Return the documents of some of the classes of a data set, drawn at random."""
+    views = load(name)
+    classes, which = np.unique(views.labels, return_inverse=True)
+    drawn = np.random.default_rng(n_classes).choice(len(classes), n_classes, replace=False)
+    return views[np.flatnonzero(np.isin(which, drawn))]
 
 
 def planted_records(kinds: Sequence[str], seeds: int, done: set[str]) -> Iterable[Record]:
@@ -65,84 +85,102 @@ def planted_records(kinds: Sequence[str], seeds: int, done: set[str]) -> Iterabl
             for seed in range(seeds):
                 key = f"planted/{kind}/{n_topics}/{seed}"
                 if key not in done:
-                    found = measure(KINDS[kind](n_topics, seed), "2:40", seed)
+                    found = measure(KINDS[kind](n_topics, seed), seed)
                     yield {"key": key, "name": kind, "right": n_topics, **found}
 
 
 def real_records(names: Sequence[str], seeds: int, done: set[str]) -> Iterable[Record]:
-    """Yield a record for each data set and seed that is not done."""
-    for name in names:
+    """Yield a record for each data set and seed that is not done, then those of parts of them."""
+    sets = [(name, name, partial(load, name)) for name in names]
+    parts = [part for part in PARTS if part[0] in names]
+    sets += [(f"{name}, {k} classes", name, partial(part_of, name, k)) for name, k in parts]
+    for title, _, make in sets:
         for seed in range(seeds):
-            key = f"real/{name}/{seed}"
+            key = f"real/{title}/{seed}"
             if key not in done:
-                views = load(name)
+                views = make()
                 right = len(np.unique(views.labels))
-                yield {"key": key, "name": name, "right": right, **measure(views, "2:25", seed)}
+                yield {"key": key, "name": title, "right": right, **measure(views, seed)}
 
 
 # -- the page --------------------------------------------------------------------------------------
 
 
-def is_right(record: Record, number: int | None = None) -> bool:
-    """Return whether a number is within one of the right one."""
-    number = record["suggestion"] if number is None else number
-    return abs(number - record["right"]) <= 1
+def ends_are_right(record: Record) -> bool:
+    """Return whether both ends are within one of the planted number."""
+    ends = record["coarse"], record["fine"]
+    return all(end is not None and abs(end - record["right"]) <= 1 for end in ends)
 
 
-def share(records: Sequence[Record]) -> str:
-    """Return how many are right."""
-    return f"{sum(map(is_right, records))} of {len(records)}"
+def in_range(record: Record) -> bool:
+    """Return whether the classes are between the ends, a little beyond them included."""
+    if record["fine"] is None:
+        return False
+    return bool(record["coarse"] / 1.3 <= record["right"] <= 1.3 * record["fine"])
+
+
+def near_fine(record: Record) -> bool:
+    """Return whether fine is within a factor of two of the classes."""
+    return record["fine"] is not None and 0.5 <= record["fine"] / record["right"] <= 2
+
+
+def share(records: Sequence[Record], *tests: Callable[[Record], bool]) -> str:
+    """Return how many pass all tests."""
+    return f"{sum(all(test(r) for test in tests) for r in records)} of {len(records)}"
 
 
 def planted_table(records: Sequence[Record]) -> list[str]:
-    """Return a row for each kind: the suggestions for each planted number."""
+    """Return a row for each kind: the ends for each planted number."""
     lines = [
-        f"| | {' | '.join(map(str, PLANTED))} | within one |",
+        f"| | {' | '.join(map(str, PLANTED))} | both within one |",
         f"| --- {'| --- ' * len(PLANTED)}| --- |",
     ]
     for kind in dict.fromkeys(r["name"] for r in records):
         rows = [r for r in records if r["name"] == kind]
-        cells = [_suggested([r for r in rows if r["right"] == k]) for k in PLANTED]
-        lines.append(f"| {kind} | {' | '.join(cells)} | {share(rows)} |")
-    return lines
+        cells = [_ends([r for r in rows if r["right"] == k]) for k in PLANTED]
+        lines.append(f"| {kind} | {' | '.join(cells)} | {share(rows, ends_are_right)} |")
+    return [*lines, f"| all | {'| ' * len(PLANTED)}| {share(records, ends_are_right)} |"]
 
 
-def _suggested(records: Sequence[Record]) -> str:
-    """Return the suggestions, those that are off in bold, those of low confidence with a mark."""
-    texts = [f"{r['suggestion']}{'?' if r['confidence'] == 'low' else ''}" for r in records]
-    return ", ".join(t if is_right(r) else f"**{t}**" for t, r in zip(texts, records, strict=True))
+def _ends(records: Sequence[Record]) -> str:
+    """Return the ends, those that are off in bold."""
+    texts = [
+        str(r["fine"]) if r["coarse"] == r["fine"] else f"{r['coarse']}-{r['fine']}"
+        for r in records
+    ]
+    pairs = zip(texts, records, strict=True)
+    return ", ".join(t if ends_are_right(r) else f"**{t}**" for t, r in pairs)
 
 
 def real_table(records: Sequence[Record]) -> list[str]:
     """Return a row for each data set."""
     lines = [
-        "| | classes | suggested | confidence | between | within one |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| | classes | coarse to fine | confidence | bits | in range | within a factor of two |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for name in dict.fromkeys(r["name"] for r in records):
         rows = [r for r in records if r["name"] == name]
         cells = (
-            ", ".join(str(r["suggestion"]) for r in rows),
+            ", ".join(f"{r['coarse']} to {r['fine']}" for r in rows),
             ", ".join(r["confidence"] for r in rows),
-            ", ".join("-".join(map(str, dict.fromkeys(r["plausible"]))) for r in rows),
+            ", ".join(f"{r['bits']:.2f}" for r in rows),
+            share(rows, in_range),
+            share(rows, near_fine),
         )
-        lines.append(f"| {name} | {rows[0]['right']} | {' | '.join(cells)} | {share(rows)} |")
-    return lines
+        lines.append(f"| {name} | {rows[0]['right']} | {' | '.join(cells)} |")
+    return [*lines, f"| all | | | | | {share(records, in_range)} | {share(records, near_fine)} |"]
 
 
-def criteria_table(planted: Sequence[Record], real: Sequence[Record]) -> list[str]:
-    """Return how often each criterion alone is within one."""
-    lines = ["| | planted | real |", "| --- | --- | --- |"]
-    for name in ("dimensions", "features", "documents", "perplexity", "stability"):
-        cells = []
-        for records in (planted, real):
-            votes = [r for r in records if name in r["votes"]]
-            cells.append(f"{sum(is_right(r, r['votes'][name]) for r in votes)} of {len(votes)}")
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    lines.append(f"| the suggestion | {share(planted)} | {share(real)} |")
-    for level in ("high", "medium", "low"):
-        parts = [[r for r in part if r["confidence"] == level] for part in (planted, real)]
-        lines.append(f"| of {level} confidence | {' | '.join(map(share, parts))} |")
+def confidence_table(planted: Sequence[Record], real: Sequence[Record]) -> list[str]:
+    """Return how often the answer is right, by how sure it says it is."""
+    lines = ["| confidence | planted | real | all |", "| --- | --- | --- | --- |"]
+    for level in ("high", "medium", "low", "none"):
+        parts = [
+            [r for r in part if r["confidence"] == level]
+            for part in (planted, real, [*planted, *real])
+        ]
+        cells = (share(part, in_range, near_fine) for part in parts)
+        lines.append(f"| {level} | {' | '.join(cells)} |")
     return lines
 
 
@@ -157,23 +195,23 @@ def page(records: Sequence[Record]) -> str:
         "",
         "## Planted",
         "",
-        "Suggestions for 800 documents with 3 to 30 topics, one for each seed, among 2 to 40. In",
-        "bold: off by more than one. A question mark: low confidence.",
+        "Coarse and fine, one number where they are the same, for 800 documents. In bold: an end is",
+        "off by more than one.",
         "",
         *planted_table(planted),
         "",
         "## Real",
         "",
-        "Suggestions among 2 to 25 against the number of classes; at most 2,000 documents of each.",
+        "In range: the number of classes is at least coarse / 1.3 and at most 1.3 times fine. Up to",
+        "1,600 documents of each are looked at.",
         "",
         *real_table(real),
         "",
-        "## Each criterion alone",
+        "## How sure",
         "",
-        "Within one of the planted number, or of the number of classes. `dimensions` speaks only",
-        "where there is a cliff.",
+        "Right: the number is in the range, and fine is within a factor of two of it.",
         "",
-        *criteria_table(planted, real),
+        *confidence_table(planted, real),
         "",
         "## Cost",
         "",
@@ -212,7 +250,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ):
         for record in found:
             records.append(record)
-            print(record["key"], record["suggestion"], record["confidence"], flush=True)
+            print(record["key"], record["coarse"], record["fine"], record["confidence"], flush=True)
             with args.records.open("a") as file:
                 file.write(json.dumps(record) + "\n")
             args.output.write_text(page(records), "utf-8")
