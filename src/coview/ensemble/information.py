@@ -79,11 +79,11 @@ def shared_information(
     finest = np.log(n_clusters)
     if finest <= by_chance:  # where clusters are documents
         return 0.0
-    known = by_chance if kinds is None else _told_by_kinds(one, other, kinds)
+    known = by_chance if kinds is None else told_by_kinds(one, other, kinds)
     return float((found - known) / (finest - by_chance))
 
 
-def _told_by_kinds(one: np.ndarray, other: np.ndarray, kinds: np.ndarray) -> float:
+def told_by_kinds(one: np.ndarray, other: np.ndarray, kinds: np.ndarray) -> float:
     """Return the mutual information of clusterings that know nothing but the kinds."""
     rng = np.random.default_rng(0)
     drawn = [contingency(one, _shuffled(other, kinds, rng)) for _ in range(SHUFFLES)]

@@ -31,6 +31,7 @@ FEW_DOCUMENTS = 500  # a table of all their pairs is small
 SELF_WEIGHT = 0.15  # of a document itself where it is smoothed over its neighbors
 SMOOTHINGS = (2, 4)
 DIFFUSION_TIMES = (4, 8)
+MORE_VECTORS = 20  # than clusters, where spaces serve many numbers
 FEW_CLUSTERS = 8  # for which neighbors are searched where spaces serve many numbers
 LINKS_DENSITY = 0.1  # a square view with more non-zeros than this share is no graph of links
 
@@ -198,7 +199,8 @@ def families_along(
     }
     for how, graphs in ways.items():
         smoothed = next(_smoothed(fused, graphs.both, how))[1]
-        values, vectors = eigenvectors(graphs.both, 2 * most_clusters, rng)
+        number = most_clusters + min(most_clusters, MORE_VECTORS)
+        values, vectors = eigenvectors(graphs.both, number, rng)
         diffused = vectors * values ** DIFFUSION_TIMES[0]
         yield f"smoothed, {how}", partial(_leading, smoothed, None)
         yield f"spectral, {how}", partial(_leading, vectors, 1)

@@ -41,7 +41,7 @@ from coview.ensemble.features import (
     view_features,
     view_means,
 )
-from coview.ensemble.information import contingency, information
+from coview.ensemble.information import contingency, information, told_by_kinds
 from coview.ensemble.kmeans import kmeans
 from coview.ensemble.reliability import ViewReliability, deal, documents_with_counts
 from coview.ensemble.spaces import families_along, is_links, links_graph
@@ -121,6 +121,7 @@ class OneHalf:
 
     `spaces` return the points for a number of clusters; `rest` are the other documents. `points`
     are all documents in the fused space of this half, where documents join the nearest cluster.
+    `kinds` are equal for documents with the same views, None if all have all.
     """
 
     docs: np.ndarray
@@ -129,6 +130,7 @@ class OneHalf:
     rest_data: Prepared
     spaces: list[Callable[[int], np.ndarray]]
     points: np.ndarray | None
+    kinds: np.ndarray | None
 
     @classmethod
     def of(
@@ -158,6 +160,7 @@ class OneHalf:
             take_documents(all_docs.data, rest).cut(columns=False),
             [at for _, at in spaces],
             points,
+            None if has.all() else np.unique(has, axis=0, return_inverse=True)[1].ravel(),
         )
 
     def topics_of_all(self, n_topics: int, rng: np.random.Generator) -> np.ndarray:
@@ -191,17 +194,23 @@ class OneHalf:
 
 def confirmed(halves: Sequence[OneHalf], n_topics: int, rng: np.random.Generator) -> Confirmed:
     """Return what two halves confirm about each other's topics."""
-    return agreement(*(half.topics_of_all(n_topics, rng) for half in halves))
+    one, other = (half.topics_of_all(n_topics, rng) for half in halves)
+    return agreement(one, other, halves[0].kinds)
 
 
-def agreement(one: np.ndarray, other: np.ndarray) -> Confirmed:
+def agreement(one: np.ndarray, other: np.ndarray, kinds: np.ndarray | None = None) -> Confirmed:
     """Compare two answers for the same documents.
+
+    What both tell about given `kinds` of documents counts as chance: both halves see which views a
+    document lacks.
 
     >>> agreement(np.array([0, 0, 0, 1, 1, 1]), np.array([1, 1, 1, 0, 0, 0])).back
     2.0
     """
     table = contingency(one, other)
     found, by_chance = information(table)
+    if kinds is not None:
+        by_chance = told_by_kinds(one, other, kinds)
     sizes, others = table.sum(axis=1, keepdims=True), table.sum(axis=0, keepdims=True)
     meet = sizes * others / table.sum()  # by chance
     chance = meet / (sizes + others - meet)

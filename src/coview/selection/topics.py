@@ -19,7 +19,7 @@ import numpy as np
 from coview.held_out import has_counts, sample_rows
 from coview.params import check_choice, check_int, seed_of
 from coview.progress import progress_bar
-from coview.selection.halves import Confirmed, Documents, confirmed
+from coview.selection.halves import Confirmed, Documents, OneHalf, confirmed
 from coview.views.checks import check_not_all_empty
 from coview.views.container import Views
 from coview.wording import plural
@@ -31,13 +31,13 @@ LADDER_STEP = 1.2
 SPLITS = 3  # of the documents into halves
 ENOUGH = 0.96  # of the most bits: the smallest number with as many is fine
 FALLING = 0.93  # of the most bits: two numbers in a row below it end the search
-NEARLY_EVERY = 0.85  # topics come back at the coarse number
+NEARLY_EVERY = 0.9  # topics come back at the coarse number
 WIDE_FROM = 12  # gaps of one number in this many topics stay open
 CLOSE, FAR_APART = 1.5, 4.0  # ratios of the ends
 WIDE = 6  # ratio of the ends from which a level between them helps
-IN_QUESTION = 0.85, 0.6  # shares of the most bits, and of topics that come back, after one split
+IN_QUESTION = 0.9, 0.6  # shares of the most bits, and of topics that come back, after one split
 ENOUGH_DOCUMENTS = 100  # for high confidence: fewer may agree by luck
-SOME = 0.5  # topics come back at some number, or there is no structure
+FEWEST_BACK = 1.5  # topics come back at some number, or there is no structure
 
 
 @dataclass(frozen=True)
@@ -221,8 +221,11 @@ class _Search:
         rng = np.random.default_rng(seed)
         self._documents = Documents.of(views, rng)
         self._candidates, self._seed = candidates, seed
-        self._splits = [self._documents.deal(candidates[-1], rng) for _ in range(SPLITS)]
+        self._splits = [self._deal(0, candidates[-1])]
         self._found: dict[int, list[Confirmed]] = {}
+
+    def _deal(self, split: int, most: int) -> tuple[OneHalf, OneHalf]:
+        return self._documents.deal(most, np.random.default_rng([self._seed, split]))
 
     def selection(self, detail: str, verbose: bool) -> TopicSelection:
         """Climb the ladder, look closer at what is in question, and answer."""
@@ -233,7 +236,10 @@ class _Search:
                 advance(step + 1, plural(k, "topic"))
                 if self._is_over():
                     break
-            for k in self._in_question():
+            wanted = self._in_question()
+            most = next((k for k in ladder if k > wanted[-1]), wanted[-1])
+            self._splits += [self._deal(split, most) for split in range(1, SPLITS)]
+            for k in wanted:
                 self._try(k, SPLITS)
             self._look_closer()
         return self._answer(detail)
@@ -302,9 +308,9 @@ class _Search:
         return int(known[stable[-1]])
 
     def _is_anything_there(self) -> bool:
-        """Return whether at some number most topics come back in every split, on average."""
-        tried = np.array([len(self._found[k]) == SPLITS for k in self._known()])
-        return bool(tried.any() and self._back()[tried].max() > SOME)
+        """Return whether at some number more than one topic comes back, on average."""
+        every = [found for found in self._found.values() if len(found) == SPLITS]
+        return any(np.mean([c.back for c in found]) > FEWEST_BACK for found in every)
 
     def _curve(self, what: str) -> np.ndarray:
         """Return what was measured (splits, numbers), NaN where it was not."""
@@ -323,8 +329,8 @@ class _Search:
         if not self._is_anything_there():
             ends, confidence = (None, None), "none"
             reason = (
-                "whatever their number, fewer than half of the topics found in one half of the "
-                "documents come back in the other half."
+                "whatever their number, topics found in one half of the documents do not come back "
+                "in the other half."
             )
         else:
             confidence = _confidence(coarse, fine, share, at_the_end)
