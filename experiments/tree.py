@@ -7,7 +7,7 @@ many topics as there are classes, and one between. Each level is compared with a
 fitted with as many topics: NMI of its labels with the classes, and perplexity of half of the tokens
 of the other documents, folded in on the other half. `kept`: the share of the documents whose topic
 at the level is that of the fitted model (topics of the two matched one to one). `new`: NMI of the
-new documents, by `at_level(n).predict`, and by the sum of the shares of the fine model.
+new documents, by `at_level(n).predict`, and by the sum of their shares in the fine model.
 `COVIEW_DATA` names the folder with the data.
 """
 

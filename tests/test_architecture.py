@@ -116,7 +116,7 @@ ALLOWED = {
     "merging": {"em.stream", "runners.native"},
     "tree": {
         *("ensemble.reliability", "held_out", "merging", "models", "params", "reporting"),
-        *("retrieval.gallery", "runners.native", "shards", "views.checks", "wording"),
+        *("retrieval.gallery", "runners.native", "shards", "views", "wording"),
     },
     "curation": {"merging", "models", "reporting", "retrieval.files", "tree", "wording"},
     "explorer": {

@@ -195,7 +195,7 @@ def page(records: Sequence[Record]) -> str:
         "",
         "## Planted",
         "",
-        "Coarse and fine, one number where they are the same, for 800 documents. In bold: an end is",
+        "Coarse and fine, one number where they are the same, for 800 documents. In bold: one is",
         "off by more than one.",
         "",
         *planted_table(planted),

@@ -457,30 +457,48 @@ def build_tree(
 
 
 def _documents(model: Any, views: Any, seed: int) -> tuple[Any, np.ndarray]:
-    """Return documents with counts, a sample of many, and their mixtures under the fine topics."""
+    """Return documents with counts, a sample of many, and their mixtures under the fine topics.
+
+    Those of training documents are known, whether they are in memory or on disk; others are folded
+    in.
+    """
     from coview.held_out import sample_rows
-    from coview.retrieval.gallery import OtherDocuments, check_training_views
     from coview.shards.sharded import ShardedViews
+    from coview.views.checks import DataWarning
 
     rng = np.random.default_rng(seed)
-    if isinstance(views, ShardedViews):
-        given, mixtures = views.take(sample_rows(views.n_docs, MOST_DOCS, rng)), None
-    else:
-        given, mixtures = model.as_views(views), None
+    given = views if isinstance(views, ShardedViews) else model.as_views(views)
+    take = given.take if isinstance(given, ShardedViews) else given.__getitem__
+    if given.n_docs == len(model.doc_topic_):
+        known = np.setdiff1d(np.arange(given.n_docs), model.empty_rows_)
+        rows = known[sample_rows(len(known), MOST_DOCS, rng)]
+        sample = model.as_views(take(rows))
+        if _is_training(model, given, sample, rows):
+            return sample, np.asarray(model.doc_topic_[rows])
+    sample = model.as_views(take(sample_rows(given.n_docs, MOST_DOCS, rng)))
+    with warnings.catch_warnings():  # what the tree does not rest on need not be told
+        warnings.simplefilter("ignore", DataWarning)
+        found = model.fold_in(sample)
+    known = np.flatnonzero(~found.empty)
+    return sample[known], found.doc_topic[known]
+
+
+def _is_training(model: Any, views: Any, sample: Any, rows: np.ndarray) -> bool:
+    """Return whether views are the training documents; of those on disk, the sample is judged."""
+    from coview.retrieval.gallery import OtherDocuments, check_training_views
+    from coview.views.container import Views
+
+    if isinstance(views, Views):
         try:
-            check_training_views(model, given)
-            mixtures = model.doc_topic_
+            check_training_views(model, views)
         except OtherDocuments:
-            given = given[sample_rows(given.n_docs, MOST_DOCS, rng)]
-    if mixtures is None:
-        given = model.as_views(given)
-        found = model.fold_in(given)
-        mixtures, empty = found.doc_topic, found.empty
-    else:
-        empty = np.isin(np.arange(len(mixtures)), model.empty_rows_)
-    known = np.flatnonzero(~empty)
-    rows = known[sample_rows(len(known), MOST_DOCS, rng)]
-    return given[rows], np.asarray(mixtures[rows])
+            return False
+        return True
+    ids, known = sample.ids, model.doc_ids_
+    if ids is not None and known is not None and not np.array_equal(ids, known[rows]):
+        return False
+    columns = [model.view_names_.index(name) for name in sample.names]
+    return np.array_equal(sample.present, model.present_[np.ix_(rows, columns)])
 
 
 def _coarse_mixtures(model: Any, views: Any, n_topics: int, seed: int) -> np.ndarray:

@@ -2,6 +2,10 @@
 
 import pytest
 
+import coview
+
+from .conftest import fitted
+
 expect = pytest.importorskip("playwright.sync_api", reason="make test-browser").expect
 
 PANEL = ".panel"
@@ -208,3 +212,22 @@ def test_a_cell_of_the_matrix_lists_its_documents(show):
     assert "→" in page.locator(".said").inner_text()
     page.mouse.click(x, y)
     assert page.locator(".find .total").inner_text() in page.locator(".said").inner_text()
+
+
+def test_colors_and_the_list_follow_the_tree(show, news, tmp_path):
+    model = fitted(news.views, 12)
+    model.topic_tree_ = coview.topic_tree(model, news.views, levels=[3])
+    tree = model.topic_tree_
+    n = tree.levels[1]
+    page = show(model.explore(news.views, tmp_path / "tree.html")).page
+    legend = page.locator(".legend li")
+    expect(legend).to_have_count(n)
+    for z in range(n):  # as the command line numbers and names them
+        assert legend.nth(z).inner_text().split("\n") == [str(z), tree.label(1, z)]
+    heads = page.locator("table.topics tr.part")
+    assert [text.split(" ")[0] for text in heads.all_inner_texts()] == [*map(str, range(n))]
+    expect(page.locator("table.topics tbody tr:not(.part)")).to_have_count(12)
+    page.get_by_role("button", name="Agree").click()  # another order has no parts
+    expect(heads).to_have_count(0)
+    page.locator("table.topics tbody button").first.click()
+    assert "part of" in page.locator(".read .head").inner_text()

@@ -48,7 +48,10 @@ def test_a_hundred_thousand_documents_fit_into_25_megabytes(rng):
     )
     mixtures = rng.dirichlet(np.full(k, 0.05), n)
     large = SimpleNamespace(
-        **{name: getattr(report, name) for name in ("model", "views", "topics", "sentences")},
+        **{
+            name: getattr(report, name)
+            for name in ("model", "views", "topics", "sentences", "tree")
+        },
         mixtures=mixtures,
         view_mixtures={name: rng.dirichlet(np.full(k, 0.05), n) for name in widths},
         disagreement=scores,

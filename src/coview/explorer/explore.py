@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -73,12 +72,14 @@ def explorer_payload(
             f"The report is of {len(report.mixtures):,} documents, the views are of "
             f"{given.n_docs:,}: give the report of these views."
         )
-    if report.tree is None and len(report.topics) > N_COLORS:  # the page colors their levels
-        report = replace(report, tree=build_tree(model, given, usual_levels(len(report.topics))))
+    tree, n_topics = report.tree, len(report.topics)
+    if tree is None and n_topics > N_COLORS:  # the page colors their levels
+        tree = build_tree(model, given, usual_levels(n_topics))
     return payload_of(
         report,
         model,
         given,
+        tree=tree,
         texts=by_view,
         titles=titles,
         pictures=pictures,

@@ -42,6 +42,7 @@ def payload_of(
     model: Any,
     views: Views,
     *,
+    tree: TopicTree | None = None,
     texts: Texts | None = None,
     titles: Sequence[str] | None = None,
     pictures: Mapping[str, Sequence[Any]] | None = None,
@@ -58,6 +59,8 @@ def payload_of(
     model : fitted model or TopicClassifier
     views : Views
         The documents, with the columns of the model.
+    tree : TopicTree, optional
+        The coarser topics by which the page lists and colors its topics.
     texts : dict of sequence of (str or None), optional
         The raw texts of some views, of which the page shows the beginnings.
     titles : sequence of str, optional
@@ -91,7 +94,7 @@ def payload_of(
         "n_topics": int(inner.doc_topic_.shape[1]),
         "views": [_view_meta(report, inner, views, name) for name in inner.view_names_],
         "topics": _topics_meta(report, inner),
-        "levels": _levels_meta(report.tree),
+        "levels": _levels_meta(tree),
         "docs": {
             "ids": None if views.ids is None else [str(i) for i in views.ids],
             "titles": None if titles is None else [str(t) for t in titles],
