@@ -135,7 +135,7 @@ ALLOWED = {
     "compare": {
         *("__version__", "_lazy", "base", "baselines", "classifier", "datasets", "escaping"),
         *("fingerprints", "metrics", "models", "new_documents", "outputs", "params", "progress"),
-        *("runners", "store", "views", "wording"),
+        *("reporting.terms", "runners", "store", "views", "wording"),
     },
     "display": {"extras", "store"},
     "plot": {
