@@ -117,7 +117,7 @@ def test_the_score_takes_labels_as_in_fit_and_leaves_out_the_unlabeled(views):
         with pytest.raises(ValueError, match="at least one document to compare"):
             found.score(views, [None] * 24)
         other = views.labels if y is not views.labels else views.named_labels
-        with pytest.raises(ValueError, match="give names or numbers as in fit.*named_labels"):
+        with pytest.raises(ValueError, match=r"give names or numbers as in fit.*named_labels"):
             found.score(views, other)
 
 
@@ -150,7 +150,7 @@ def test_evaluate_finds_the_classes_of_numbers_and_names(views, y, named):
 
 def test_evaluate_tells_of_classes_that_the_model_does_not_have(views):
     model = classifier().fit(views, [f"kind {label}" for label in views.labels])
-    with pytest.warns(DataWarning, match="None of their classes .* is one of the model"):
+    with pytest.warns(DataWarning, match=r"None of their classes .* is one of the model"):
         assert coview.compare.evaluate(model, views)["classes"]["accuracy"] == 0.0
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from coview.documents import read_documents
 from coview.params import check_int, check_view_name, plain_numbers, seed_of
 from coview.pickling import VersionedPickleMixin
 from coview.runners.native import one_native_thread
@@ -50,14 +51,13 @@ class ViewsEstimator(VersionedPickleMixin, BaseEstimator):
     def _known_views(self, X: Any) -> Views:
         """Return new documents in some or all of the fitted views, in the order of their names."""
         check_is_fitted(self)
-        one = not isinstance(X, Views | Mapping | list | tuple) and len(self.view_names_) == 1
-        views = X if isinstance(X, Views) else Views({self.view_names_[0]: X} if one else X)
-        return known_views(views, self.view_names_, type(self).__name__)
+        return known_views(read_documents(self, X), self.view_names_, type(self).__name__)
 
     def _keep(self, views: Views, found: Mapping[str, Any], seed: int) -> Self:
         """Set the fitted attributes, all at the end: a fit that fails keeps the old ones."""
         common = {
             "view_names_": views.names,
+            "recipes_": views.recipes,
             "n_features_in_": views.shape[1],
             "random_state_used_": seed,
         }

@@ -91,7 +91,11 @@ def _against_classes(
     rows = np.flatnonzero(has_label(truth))
     true, names = _same_kind(model, truth[rows], label_names)
     found = model.fold_in(views).labels[rows]
-    return {**unlabeled, "classes": classification_metrics(true, names[found]), "clusters": clusters}
+    return {
+        **unlabeled,
+        "classes": classification_metrics(true, names[found]),
+        "clusters": clusters,
+    }
 
 
 def _same_kind(
