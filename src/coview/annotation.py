@@ -183,9 +183,11 @@ def _mixtures(model: Any, inner: Any, X: Any) -> tuple[bool, np.ndarray, Views |
     views = read_one(inner, X) if one else inner.as_views(X)
     found = model.fold_in(views)
     if found.empty.any():
+        why = inner.why_empty(X, found.empty)
         warnings.warn(
-            f"{plural(int(found.empty.sum()), 'document')} of {len(views):,} "
-            "without a feature that the model knows: no terms are predicted for them.",
+            f"{plural(int(found.empty.sum()), 'document')} of {len(views):,} without a feature "
+            f"that the model knows{why and f' (the first: {why})'}: no terms are predicted for "
+            "them.",
             DataWarning,
             stacklevel=5,
         )

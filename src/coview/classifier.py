@@ -241,7 +241,8 @@ class TopicClassifier(
                 f"knows cannot be marked by {marker}, which is a class here. Leave them out, or "
                 "give unknown='guess' for the most likely class."
             )
-        return mark_unknown(labels, empty, unknown, "class", marker)
+        why = self.estimator_.why_empty(X, empty)
+        return mark_unknown(labels, empty, unknown, "class", marker, why)
 
     def _found(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the class of each document, and of which nothing is known."""

@@ -22,10 +22,19 @@ import scipy.sparse as sp
 
 from coview.em.scaling import real_views
 from coview.reading.growing import grown_recipes
-from coview.reading.recipes import frame_columns, is_frame, is_missing, is_raw_column, read_raw
+from coview.reading.recipes import (
+    frame_columns,
+    is_frame,
+    is_missing,
+    is_raw_column,
+    read_raw,
+    views_of,
+)
 from coview.views.container import Views
 from coview.views.vocabulary import read_known
 from coview.wording import listing, quoted
+
+MOST_READ = 100  # documents whose words are looked at, where some are not known
 
 
 def read_documents(model: Any, X: Any, *, one: bool = False, new_terms: bool = False) -> Views:
@@ -77,6 +86,43 @@ def read_raw_views(model: Any, raw: Mapping[str, Any], new_terms: bool = False) 
     names = getattr(model, "feature_names_", {})
     features = {n: getattr(recipes[n], "terms", names.get(n)) for n in parts["data"]}
     return {**parts, "features": features}
+
+
+def unknown_words(
+    model: Any, X: Any, *, row: int | None = None, one: bool = False
+) -> dict[str, str]:
+    """Return the words of raw documents that the model does not know, each with the reason.
+
+    Parameters
+    ----------
+    model : fitted model
+    X : as in `read_documents`
+        Whatever is not raw has no words.
+    row : int, optional
+        The document to look at; by default the first `MOST_READ`.
+    one : bool, default=False
+        As in `read_documents`.
+
+    Examples
+    --------
+    >>> from coview import PLSA
+    >>> texts = ["a ball and a goal", "the moon and a star", "the goal of the team"]
+    >>> model = PLSA(2, random_state=0).fit({"en": texts})
+    >>> unknown_words(model, {"en": "the goal of a zebra"})["zebra"]
+    'in no document of training'
+    """
+    if isinstance(X, Views) or not (isinstance(X, Mapping | str | list | tuple) or is_frame(X)):
+        return {}
+    rows = slice(MOST_READ) if row is None else slice(row, row + 1)
+    found: dict[str, str] = {}
+    for name, value in _by_name(model, X, one).items():
+        items = _raw_items(_recipe(model, name), value, one) or []
+        for view in views_of(model.recipes_, name):
+            recipe = model.recipes_[view]
+            if hasattr(recipe, "unknown_words"):
+                for item in items[rows]:
+                    found |= recipe.unknown_words(item, model.term_counts_[view])
+    return found
 
 
 def is_one_document(model: Any, X: Any) -> bool:

@@ -15,7 +15,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
-from coview.documents import read_documents, read_raw_views
+from coview.documents import read_documents, read_raw_views, unknown_words
 from coview.em.emissions import Topics
 from coview.em.ensemble_view import without_ensemble_view
 from coview.em.loop import fold_in
@@ -27,6 +27,7 @@ from coview.em.simplex import Room, mean_mixture, pad_topics
 from coview.em.starts import Start, deterministic_kmeans
 from coview.em.unseen_terms import warn_of_unseen
 from coview.params import check_dtype, check_factor, check_int, check_positive, check_real
+from coview.reading.left_out import name_left_out
 from coview.runners.threads import ThreadRunner, in_this_thread
 from coview.shards.sharded import ShardedViews
 from coview.views.container import Views
@@ -139,7 +140,26 @@ class NewDocumentsMixin(TransformerMixin):
         labels : ndarray of int of shape (documents,)
         """
         found = self.fold_in(X)
-        return mark_unknown(found.labels, found.empty, unknown)
+        why = self.why_empty(X, found.empty)
+        return mark_unknown(found.labels, found.empty, unknown, why=why)
+
+    def why_empty(self, X: Any, empty: np.ndarray) -> str:
+        """Return why the words of the first empty document are not known, in words.
+
+        Parameters
+        ----------
+        X : as in `transform`
+        empty : ndarray of bool of shape (documents,)
+            See `FoldedIn`.
+
+        Returns
+        -------
+        str
+            Empty if no document is, or X is not raw.
+        """
+        if not empty.any():
+            return ""
+        return name_left_out(unknown_words(self, X, row=int(np.argmax(empty))))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return p(z|d) of each document, after folding it in: the same numbers as `transform`.

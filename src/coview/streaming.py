@@ -386,7 +386,7 @@ class StreamMixin(NewDocumentsMixin):
         widths = [m.shape[1] for m in data.matrices]
         with warnings.catch_warnings():  # a batch need not have all of them
             warnings.simplefilter("ignore", DataWarning)
-            found = find_seeds(find_words(words, self.feature_names_, widths), data)
+            found = find_seeds(find_words(words, self.feature_names_, widths, self.recipes_), data)
         return [ViewSeeds.none() for _ in data.names] if found is None else found
 
     def _emissions(self, dtype: Any) -> list[Emission]:

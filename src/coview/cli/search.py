@@ -107,6 +107,7 @@ def search(
     if (query is None) == (like is None):  # before anything large is imported or read
         raise UsageError("Give either a query (a text, or the path of an image file) or --like ID.")
     from coview.io import load
+    from coview.reading.left_out import name_left_out
 
     check_table_output(output, model, among, show, index)
     if index is not None and not index.exists():
@@ -121,6 +122,8 @@ def search(
         training = _read_training(fitted, show, id)
     engine = _make_index(fitted, in_view, (gallery, training), metric, index, approximate)
     results = engine.query(parsed, top=top, explain=explain)
+    if results.left_out:
+        note(f"Left out of the query: {name_left_out(results.left_out)}.")
     if metric is None and index is None:
         _note_ties(results, engine)
     rows = [_row(hit, texts) for hit in results]

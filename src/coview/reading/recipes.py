@@ -139,7 +139,7 @@ def read_raw(
         "data" and "present" of every view whose recipe reads one of the columns.
     """
     columns = {name: _column(name, items) for name, items in raw.items()}
-    views = {name: _views_of(recipes, name) for name in columns}
+    views = {name: views_of(recipes, name) for name in columns}
     unknown = [name for name, made in views.items() if not made]
     if unknown or not columns:
         known = sorted({recipe.source for recipe in recipes.values() if recipe is not None})
@@ -160,7 +160,7 @@ def read_raw(
     return {"data": matrices, "present": present}
 
 
-def _views_of(recipes: Mapping[str, Recipe | None], name: str) -> list[str]:
+def views_of(recipes: Mapping[str, Recipe | None], name: str) -> list[str]:
     """Return the views that are made from a raw column, or the view of this name."""
     made = [view for view, recipe in recipes.items() if recipe and recipe.source == name]
     return made or [view for view, recipe in recipes.items() if recipe and view == name]

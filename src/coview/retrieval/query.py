@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from coview.documents import read_documents
+from coview.documents import read_documents, unknown_words
+from coview.reading.left_out import name_left_out
 from coview.retrieval.spaces import ViewOrAll
 from coview.views.container import Views
 from coview.wording import listing, quoted
@@ -79,7 +79,7 @@ def read_one(model: Any, query: Any) -> Views:
             f"A query is one document; got {len(views):,}. Use query_many for several."
         )
     if not known_counts(model, views).any():
-        raise ValueError(_nothing_known_message(model, query, views))
+        raise ValueError(nothing_known(model, query, views.names))
     return views
 
 
@@ -90,7 +90,7 @@ def read_many(model: Any, queries: Any) -> Views:
     if len(empty):
         raise ValueError(
             f"{len(empty):,} of {len(views):,} queries have no term that the model knows in "
-            f"{_name_views(views)}: rows {listing(empty)}, counting from 0. Leave them out."
+            f"{_name_views(views.names)}: rows {listing(empty)}, counting from 0. Leave them out."
         )
     return views
 
@@ -129,37 +129,22 @@ def as_mixtures(queries: Any, n_topics: int, model: Any = None) -> np.ndarray | 
 # -- messages --------------------------------------------------------------------------------------
 
 
-def _name_views(views: Views) -> str:
-    return f"view {quoted(views.names[0])}" if len(views.names) == 1 else listing(views.names)
+def _name_views(names: Sequence[str]) -> str:
+    return f"view {quoted(names[0])}" if len(names) == 1 else listing(names)
 
 
-def _nothing_known_message(model: Any, query: Any, views: Views) -> str:
-    words = _raw_words(model, query)
-    shown = f": {listing(words)}" if words else ""
+def nothing_known(model: Any, query: Any, names: Sequence[str]) -> str:
+    """Return the message for a query of which nothing is known, with the reason of each word.
+
+    Parameters
+    ----------
+    model : fitted model
+    query : as in `SearchIndex.query`
+    names : sequence of str
+        The views of the query.
+    """
+    words = name_left_out(unknown_words(model, query, one=True))
     return (
-        f"Nothing of the query is known to the model in {_name_views(views)}{shown}. Use "
-        "terms that occurred in training, or fit the model on documents that have these."
+        f"Nothing of the query is known to the model in {_name_views(names)}"
+        f"{words and f': {words}'}. Use other terms, or fit a model to data that keep these."
     )
-
-
-def _raw_words(model: Any, query: Any) -> list[str]:
-    """Return the words of a raw query, as its recipe finds them; none for pictures and matrices."""
-    if isinstance(query, str):
-        return _split(query, None)
-    if not isinstance(query, Mapping):
-        return []
-    words: list[str] = []
-    for name, value in query.items():
-        items = value if isinstance(value, list | tuple) else [value]
-        recipe = model.recipes_.get(name)
-        for item in items:
-            words += _split(item, recipe) if isinstance(item, str) else []
-    return list(dict.fromkeys(words))
-
-
-def _split(text: str, recipe: Any) -> list[str]:
-    if recipe is not None and recipe.kind not in ("text", "tokens"):
-        return []  # the text is the path of a picture
-    if recipe is not None and recipe.kind == "text":
-        return recipe.vectorizer.build_analyzer()(text)
-    return re.findall(r"\w+", text)

@@ -376,6 +376,7 @@ def mark_unknown(
     how: str,
     what: str = "topic",
     marker: int = UNLABELED,
+    why: str = "",
 ) -> np.ndarray:
     """Return predicted labels with those of documents that a model knows nothing of marked.
 
@@ -390,6 +391,8 @@ def mark_unknown(
         What the labels are, for the warning.
     marker : int
         What they become among numbers; among texts it is an empty text.
+    why : str
+        What is known of the first of them, for the warning.
     """
     check_choice("unknown", how, ["mark", "guess"])
     count = int(unknown.sum())
@@ -398,7 +401,8 @@ def mark_unknown(
     texts = labels.dtype.kind in "UO"
     warnings.warn(
         f"{count:,} of {plural(len(labels), 'document')} {'has' if count == 1 else 'have'} no "
-        f"feature that the model knows: their {what} is {'an empty text' if texts else marker} "
+        f"feature that the model knows{why and f' (the first: {why})'}: their {what} is "
+        f"{'an empty text' if texts else marker} "
         "(unknown='guess' gives the most likely one in general).",
         DataWarning,
         stacklevel=3,
