@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
@@ -24,6 +25,7 @@ from coview.new_documents import FoldedIn
 from coview.params import check_estimator, check_factor, check_int
 from coview.pickling import VersionedPickleMixin
 from coview.topic_terms import TopTermsMixin
+from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.views.labels import (
     UNLABELED,
@@ -172,7 +174,9 @@ class TopicClassifier(
         """
         if not self.guess_strength:
             return X, None, None
-        views = estimator._training_views(X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # the fit tells the same
+            views = estimator._training_views(X)
         check_topic_labels(topics, views.n_docs, estimator.n_components)
         data = prepare(views, learn_scaling(views.matrices, views.present, estimator.scaling), "f4")
         counts = dict(zip(data.names, data.matrices, strict=True))

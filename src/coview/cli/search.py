@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -107,7 +108,6 @@ def search(
     if (query is None) == (like is None):  # before anything large is imported or read
         raise UsageError("Give either a query (a text, or the path of an image file) or --like ID.")
     from coview.io import load
-    from coview.reading.left_out import name_left_out
 
     check_table_output(output, model, among, show, index)
     if index is not None and not index.exists():
@@ -122,8 +122,7 @@ def search(
         training = _read_training(fitted, show, id)
     engine = _make_index(fitted, in_view, (gallery, training), metric, index, approximate)
     results = engine.query(parsed, top=top, explain=explain)
-    if results.left_out:
-        note(f"Left out of the query: {name_left_out(results.left_out)}.")
+    note_left_out(results.left_out)
     if metric is None and index is None:
         _note_ties(results, engine)
     rows = [_row(hit, texts) for hit in results]
@@ -235,6 +234,14 @@ def _index_with_training(
             raise
         note(f"Compared by topics alone: the table of --show has changed since the fit ({error})")
         return SearchIndex(model, **options)
+
+
+def note_left_out(words: Mapping[str, str]) -> None:
+    """Say which words of a query are not known, and why."""
+    if words:
+        from coview.reading.left_out import name_left_out
+
+        note(f"Left out of the query: {name_left_out(words)}.")
 
 
 def _note_ties(results: Any, index: SearchIndex) -> None:

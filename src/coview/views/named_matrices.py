@@ -71,7 +71,7 @@ def is_texts(X: Any) -> bool:
     from coview.reading.recipes import is_raw_column
 
     if not is_raw_column(X):
-        return False
+        return isinstance(X, list) and bool(X) and all(item is None for item in X)
     kinds = {type(item) for item in X if item is not None}
     if any(issubclass(kind, PurePath) for kind in kinds):
         return False
