@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 import coview
 from coview import PLSA, DataWarning, Views
 from coview.reading import left_out
-from coview.reading.left_out import LeftOut, LeftOutTerms
+from coview.reading.left_out import LeftOutCollector, TermsLeftOut
 from coview.wording import words_for_options
 
 TEXTS = [
@@ -149,7 +149,7 @@ def test_damaged_reasons_are_refused(model, change):
     settings, arrays = model.recipes_["en"].left_out.as_data()
     array = change.pop("array", arrays["leftout"])
     with pytest.raises(ValueError, match="left out"):
-        LeftOut.from_data({**settings, **change}, {"leftout": array})
+        TermsLeftOut.from_data({**settings, **change}, {"leftout": array})
 
 
 def test_from_disk_has_the_same_reasons(model, tmp_path):
@@ -168,11 +168,11 @@ def test_what_is_kept_is_bounded(monkeypatch):
     monkeypatch.setattr(left_out, "MOST", 4)
     terms = [f"term{i}" for i in range(40)]
     frequencies = np.arange(40) % 7
-    found = LeftOut.of(terms, frequencies, 40, (10, 20))
+    found = TermsLeftOut.of(terms, frequencies, 40, (10, 20))
     assert len(found.hashes) == 4
     assert (found.frequencies >= 5).all()
     assert not found.complete
-    collected = LeftOutTerms()
+    collected = LeftOutCollector()
     for term, frequency in zip(terms, frequencies.tolist(), strict=True):
         collected.add(term.encode(), frequency)
     again = collected.result(40, (10, 20))

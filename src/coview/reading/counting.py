@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from coview.reading.left_out import LeftOut
+from coview.reading.left_out import TermsLeftOut
 from coview.wording import argument, plural, quoted
 
 Analyze = Callable[[Any], Iterable[str]]
@@ -54,7 +54,7 @@ class TermCounts(NamedTuple):
 
     matrix: sp.csr_array
     terms: np.ndarray
-    left_out: LeftOut | None  # None if the terms were given
+    left_out: TermsLeftOut | None  # None if the terms were given
 
 
 class Chunk(NamedTuple):
@@ -191,7 +191,7 @@ class TermCounter:
 
     def _kept(
         self, terms: np.ndarray, view: str, limits: VocabularyLimits
-    ) -> tuple[np.ndarray, LeftOut]:
+    ) -> tuple[np.ndarray, TermsLeftOut]:
         n_docs = self.n_present
         check_some_terms(view, len(self._present), n_docs, len(terms))
         frequencies = _sums(self._chunks, len(terms))
@@ -204,7 +204,7 @@ class TermCounter:
         kept = self._most_frequent(np.array(order), len(terms), limits)
         others = np.ones(len(terms), bool)
         others[kept] = False
-        return kept, LeftOut.of(terms[others], frequencies[others], n_docs, (low, high))
+        return kept, TermsLeftOut.of(terms[others], frequencies[others], n_docs, (low, high))
 
     def _most_frequent(
         self, kept: np.ndarray, n_terms: int, limits: VocabularyLimits

@@ -22,7 +22,7 @@ SHOWN = 5  # words of a message
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class TermsLeftOut:
     """The terms of a view that were left out.
 
     Attributes
@@ -40,7 +40,7 @@ class LeftOut:
 
     Examples
     --------
-    >>> left_out = LeftOut.of(["and", "moth"], np.array([9, 1]), 10, (2, 5.0))
+    >>> left_out = TermsLeftOut.of(["and", "moth"], np.array([9, 1]), 10, (2, 5.0))
     >>> left_out.reason("and"), left_out.reason("moth"), left_out.reason("zebra")
     ('too common (in 90 % of the documents; max_df)', 'too rare (in 1 document; min_df)', None)
     """
@@ -54,7 +54,7 @@ class LeftOut:
     @classmethod
     def of(
         cls, terms: Iterable[str], frequencies: np.ndarray, n_docs: int, bounds: tuple[float, float]
-    ) -> LeftOut:
+    ) -> TermsLeftOut:
         """Return what is to be kept of terms that are left out."""
         hashes = np.fromiter(map(term_hash, terms), np.uint32, len(frequencies))
         return cls._of_hashes(hashes, frequencies, n_docs, bounds, True)
@@ -67,7 +67,7 @@ class LeftOut:
         n_docs: int,
         bounds: tuple[float, float],
         complete: bool,
-    ) -> LeftOut:
+    ) -> TermsLeftOut:
         # ties by hash: the order in which terms were met does not matter
         chosen = np.lexsort((hashes, -frequencies.astype(np.int64)))[:MOST]
         chosen = chosen[np.argsort(hashes[chosen], kind="stable")]
@@ -102,7 +102,7 @@ class LeftOut:
     @classmethod
     def from_data(
         cls, settings: Mapping[str, Any] | None, arrays: Mapping[str, np.ndarray]
-    ) -> LeftOut | None:
+    ) -> TermsLeftOut | None:
         """Return what `as_data` described; None from files of earlier versions."""
         if settings is None:
             return None
@@ -117,7 +117,7 @@ class LeftOut:
         return cls(n_docs, bounds, both[0], both[1], complete)
 
 
-class LeftOutTerms:
+class LeftOutCollector:
     """Collect terms that are left out, one after the other, in bounded memory."""
 
     def __init__(self) -> None:
@@ -134,11 +134,11 @@ class LeftOutTerms:
             self._complete = kept.complete
             self._hashes, self._frequencies = kept.hashes.tolist(), kept.frequencies.tolist()
 
-    def result(self, n_docs: int, bounds: tuple[float, float]) -> LeftOut:
+    def result(self, n_docs: int, bounds: tuple[float, float]) -> TermsLeftOut:
         """Return the terms of which most documents are."""
         hashes = np.array(self._hashes, np.uint32)
         frequencies = np.array(self._frequencies, np.int64)
-        return LeftOut._of_hashes(hashes, frequencies, n_docs, bounds, self._complete)
+        return TermsLeftOut._of_hashes(hashes, frequencies, n_docs, bounds, self._complete)
 
 
 def term_hash(term: str) -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from coview.reading.left_out import LeftOut, LeftOutTerms
+from coview.reading.left_out import LeftOutCollector, TermsLeftOut
 from coview.reading.number_file import NumberFile
 
 WINDOW = 1 << 15  # terms of a run that are in memory while runs are merged
@@ -116,14 +116,14 @@ class KeptTerms:
     n_terms : int
     runs : tuple of TermRun
         Those that they were chosen from; none if the terms were given.
-    left_out : LeftOut or None
+    left_out : TermsLeftOut or None
         The terms that are not kept; None if the terms were given.
     """
 
     folder: Path
     n_terms: int
     runs: tuple[TermRun, ...]
-    left_out: LeftOut | None = None
+    left_out: TermsLeftOut | None = None
 
     def texts(self) -> Iterator[list[bytes]]:
         """Yield the terms in UTF-8, some at a time."""
@@ -167,7 +167,7 @@ class TermChooser:
 
     def __init__(self, folder: Path, runs: Sequence[TermRun], bounds: tuple[float, float]) -> None:
         self._folder, self._runs = folder, tuple(runs)
-        self._bounds, self._left_out = bounds, LeftOutTerms()
+        self._bounds, self._left_out = bounds, LeftOutCollector()
         self.n_terms = self.n_rare = self.n_kept = 0
         low, high = bounds
         ends, frequencies, totals = (

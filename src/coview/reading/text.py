@@ -23,7 +23,7 @@ from coview.reading.languages import (
     LanguageSample,
     warn_of_others,
 )
-from coview.reading.left_out import LeftOut, unknown_terms
+from coview.reading.left_out import TermsLeftOut, unknown_terms
 from coview.reading.recipes import Recipe, is_missing
 from coview.reading.text_options import TextOptions
 from coview.reading.vectorizers import (
@@ -125,7 +125,7 @@ class TextRecipe:
     tfidf : fitted TfidfTransformer or None
     language : str or None
         The language whose stop words are left out.
-    left_out : LeftOut or None
+    left_out : TermsLeftOut or None
         Terms that were counted but not kept; None if that is not known.
     """
 
@@ -135,7 +135,7 @@ class TextRecipe:
     terms: np.ndarray
     tfidf: TfidfTransformer | None = None
     language: str | None = None
-    left_out: LeftOut | None = None
+    left_out: TermsLeftOut | None = None
 
     def __repr__(self) -> str:
         how = type(self.vectorizer).__name__
@@ -183,7 +183,7 @@ class TextRecipe:
         language = settings.get("language")  # which early files lack
         if language is not None and language_code(str(language)) != language:
             raise ValueError(f"There is no language {quoted(language)}.")
-        left_out = LeftOut.from_data(settings.get("left_out"), arrays)
+        left_out = TermsLeftOut.from_data(settings.get("left_out"), arrays)
         return cls(str(settings["source"]), vectorizer, features, tfidf, language, left_out)
 
 
@@ -198,7 +198,7 @@ class TokensRecipe:
     terms : array of str of shape (n_terms,)
     separator : str or None
         What separates the tokens of a cell that is one text; None: white space.
-    left_out : LeftOut or None
+    left_out : TermsLeftOut or None
         Tokens that were counted but not kept; None if that is not known.
     """
 
@@ -206,7 +206,7 @@ class TokensRecipe:
     source: str
     terms: np.ndarray
     separator: str | None = None
-    left_out: LeftOut | None = None
+    left_out: TermsLeftOut | None = None
 
     def __repr__(self) -> str:
         return f"<TokensRecipe: {plural(len(self.terms), 'term')} of {quoted(self.source)}>"
@@ -232,11 +232,11 @@ class TokensRecipe:
         cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
     ) -> TokensRecipe:
         """Return the recipe that `as_data` described, with the terms."""
-        left_out = LeftOut.from_data(settings.get("left_out"), arrays)
+        left_out = TermsLeftOut.from_data(settings.get("left_out"), arrays)
         return cls(str(settings["source"]), features, settings.get("separator"), left_out)
 
 
-def _left_out_data(left_out: LeftOut | None) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _left_out_data(left_out: TermsLeftOut | None) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     if left_out is None:
         return {}, {}
     settings, arrays = left_out.as_data()
@@ -327,7 +327,7 @@ class TextColumn:
         self,
         terms: np.ndarray,
         tfidf: TfidfTransformer | None = None,
-        left_out: LeftOut | None = None,
+        left_out: TermsLeftOut | None = None,
     ) -> TextRecipe:
         """Return how texts became counts of these terms."""
         return TextRecipe(self._source, self._vectorizer, terms, tfidf, self._language, left_out)
@@ -377,7 +377,7 @@ class TokensColumn:
         """Return which tokens are kept, when all documents are read."""
         return self._options.token_limits(self.counter.n_present)
 
-    def recipe(self, terms: np.ndarray, left_out: LeftOut | None = None) -> TokensRecipe:
+    def recipe(self, terms: np.ndarray, left_out: TermsLeftOut | None = None) -> TokensRecipe:
         """Return how lists became counts of these tokens."""
         return TokensRecipe(self._source, terms, self._separator, left_out)
 
