@@ -50,7 +50,17 @@ ALLOWED = {
         *("ensemble", "fingerprints", "graphs", "kernels", "loaded", "memory", "outputs", "params"),
         *("progress", "runners.native", "runners.threads", "shards", "store", "views", "wording"),
     },
-    "new_documents": {"em", "params", "reading", "runners", "shards", "views", "wording"},
+    "documents": {"em.scaling", "reading", "views", "wording"},
+    "new_documents": {
+        "documents",
+        "em",
+        "params",
+        "reading",
+        "runners",
+        "shards",
+        "views",
+        "wording",
+    },
     "scores": {"em", "new_documents", "params", "runners"},
     "training_data": {
         *("em", "ensemble.reliability", "new_documents", "params", "progress", "shards", "views"),
@@ -64,8 +74,8 @@ ALLOWED = {
     },
     "stream_start": {"params", "views"},
     "streaming": {
-        *("em", "new_documents", "params", "reading", "runners", "stream_start", "views"),
-        "wording",
+        *("documents", "em", "new_documents", "params", "reading", "runners", "stream_start"),
+        *("views", "wording"),
     },
     "topic_terms": {
         *("annotation", "curation", "explorer", "model_repr", "reporting", "retrieval.files"),
@@ -106,12 +116,13 @@ ALLOWED = {
         *("retrieval", "runners", "term_names", "tree", "views", "wording"),
     },
     "annotation": {
-        *("extras", "models", "params", "retrieval", "runners", "term_names", "views", "wording"),
+        *("documents", "extras", "models", "params", "retrieval", "runners", "term_names"),
+        *("views", "wording"),
     },
     "guidance": {"models", "params", "reporting", "views", "wording"},
     "retrieval": {
-        *("kernels", "loaded", "metrics", "models", "params", "reading", "reporting", "runners"),
-        *("store", "views", "wording"),
+        *("documents", "kernels", "loaded", "metrics", "models", "params", "reading", "reporting"),
+        *("runners", "store", "views", "wording"),
     },
     "merging": {"em.stream", "runners.native"},
     "tree": {
@@ -134,14 +145,14 @@ ALLOWED = {
     },
     "exports": {"explorer.layout", "extras", "models", "reporting", "views", "wording"},
     "baselines": {
-        *("_lazy", "em", "graphs", "metrics", "models", "params", "pickling", "runners", "views"),
-        "wording",
+        *("_lazy", "documents", "em", "graphs", "metrics", "models", "params", "pickling"),
+        *("runners", "views", "wording"),
     },
     "datasets": {"_lazy", "outputs", "params", "reading", "store", "views", "wording"},
     "compare": {
         *("__version__", "_lazy", "base", "baselines", "classifier", "datasets", "escaping"),
         *("fingerprints", "metrics", "models", "new_documents", "outputs", "params", "progress"),
-        *("runners", "store", "views", "wording"),
+        *("reporting.terms", "runners", "store", "views", "wording"),
     },
     "display": {"extras", "store"},
     "plot": {

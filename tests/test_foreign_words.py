@@ -303,7 +303,7 @@ def test_texts_alone_are_read_where_the_model_reads_one_column(one_column, two_c
     expected = one_column.transform({"en": TEXTS})
     np.testing.assert_array_equal(one_column.transform(make(TEXTS)), expected)
     np.testing.assert_array_equal(one_column.transform({"en": make(TEXTS)}), expected)
-    with pytest.raises(ValueError, match="the model reads 'en', 'de': give a dict"):
+    with pytest.raises(ValueError, match="it reads 'en', 'de'. Say which it is"):
         two_columns.predict(make(TEXTS))
 
 
@@ -316,7 +316,7 @@ def test_a_frame_that_the_model_cannot_read_is_told_how(one_column, two_columns)
     with pytest.raises(ValueError, match=r"the views 'a', 'b'.*Views\.from_dataframe"):
         counts.transform(pd.DataFrame(X))
     with pytest.raises(ValueError, match=r"text 'goal coach team'.*Views\.from_dataframe"):
-        PLSA(2).fit(pd.DataFrame({"en": TEXTS}))
+        PLSA(2).fit(pd.DataFrame({"en": TEXTS, "n": range(len(TEXTS))}))
 
 
 # -- files -----------------------------------------------------------------------------------------

@@ -1,12 +1,14 @@
 """scikit-learn's tools take a Views and our models as they are."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 
-from coview import LinkPLSA, TopicClassifier
+from coview import LinkPLSA, TopicClassifier, Views
 from coview.datasets import make_views
 
 
@@ -43,6 +45,26 @@ def test_a_pipeline_does_not_leak_the_labels(views):
     random = np.random.default_rng(0).integers(0, 3, len(views))
     pipeline = make_pipeline(model(), LogisticRegression())
     assert cross_val_score(pipeline, views, random, cv=3).mean() < 0.6
+
+
+def test_terms_that_only_a_test_fold_has_are_no_warning():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.03, (60, 400)) + np.eye(60, 400, dtype=int)  # most in one document
+    for estimator, y in ((model(), None), (TopicClassifier(model()), np.arange(60) % 3)):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            cross_val_score(estimator, Views({"a": counts, "b": counts[:, :90]}), y, cv=4)
+        assert not [w for w in told if "never occurred" in str(w.message)]
+        assert not [w for w in told if "no feature that the model knows" in str(w.message)]
+
+
+def test_a_view_of_other_terms_is_told_once():
+    fitted = model().fit({"a": np.eye(6, 9) * 3})
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        for n in (1, 2, 3):
+            fitted.transform({"a": np.eye(1, 9) + n * np.eye(1, 9, 7)})
+    assert len([w for w in told if "more than half" in str(w.message)]) == 1
 
 
 def test_cross_val_score_of_the_classifier(views):

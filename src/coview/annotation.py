@@ -19,18 +19,19 @@ documents; docs/annotation.md has what that gives.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from coview.documents import is_one_document
 from coview.extras import need_pandas
 from coview.models import topic_model
 from coview.params import check_int, check_real
 from coview.retrieval.gallery import check_view, training_mixture
-from coview.retrieval.query import Doc, as_mixtures, is_one_document, query_views, read_one
+from coview.retrieval.query import Doc, as_mixtures, read_one
 from coview.runners.native import one_native_thread
 from coview.term_names import shown_term
 from coview.views.checks import DataWarning
@@ -179,21 +180,18 @@ def _mixtures(model: Any, inner: Any, X: Any) -> tuple[bool, np.ndarray, Views |
     if given is not None:
         return np.ndim(X) == 1, given, None, np.ones(len(given), bool)
     one = is_one_document(inner, X)
-    views = read_one(inner, X) if one else _read_rows(inner, X)
+    views = read_one(inner, X) if one else inner.as_views(X)
     found = model.fold_in(views)
     if found.empty.any():
+        why = inner.why_empty(X, found.empty)
         warnings.warn(
-            f"{plural(int(found.empty.sum()), 'document')} of {len(views):,} "
-            "without a feature that the model knows: no terms are predicted for them.",
+            f"{plural(int(found.empty.sum()), 'document')} of {len(views):,} without a feature "
+            f"that the model knows{why and f' (the first: {why})'}: no terms are predicted for "
+            "them.",
             DataWarning,
             stacklevel=5,
         )
     return one, found.doc_topic, views, ~found.empty
-
-
-def _read_rows(model: Any, X: Any) -> Views:
-    by_view = isinstance(X, Mapping) and not sp.issparse(X)
-    return model.as_views(query_views(model, X, one=False) if by_view else X)
 
 
 def _trusts(model: Any, views: Views | None, trust: float | str, n_docs: int) -> np.ndarray:

@@ -60,7 +60,8 @@ def auto(
         they are part of coarser ones.
     labels : array-like of shape (documents,), optional
         The class of each document, for a classifier; None, NaN, -1 or an empty text if it is not
-        known. Labels that `views` carry are not used unless they are given here.
+        known. Numbers or texts; the classifier answers in the same. Labels that `views` carry are
+        not used unless they are given here.
     random_state : int, Generator, RandomState or None, default=0
         As in the models.
     detail : {"fine", "coarse"}, default="fine"
@@ -281,13 +282,12 @@ def _learns_weights(given: Mapping[str, Any]) -> bool:
 
 def _classes(labels: Any) -> tuple[np.ndarray, int]:
     """Return the classes, and how many documents have one."""
-    from coview.classifier import check_targets, is_unlabeled
+    from coview.classifier import check_targets, class_codes
 
     if labels is None:
         return np.empty(0), 0
-    targets = check_targets(labels)
-    known = targets[~is_unlabeled(targets, -1)]
-    return np.unique(np.array(known.tolist())), len(known)
+    classes, codes = class_codes(check_targets(labels))
+    return classes, int((codes >= 0).sum())
 
 
 # -- the number of topics --------------------------------------------------------------------------

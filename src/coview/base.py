@@ -297,8 +297,9 @@ class BaseViewsModel(
         Parameters
         ----------
         X : Views, dict of matrices, list of matrices, or one matrix of shape (documents, terms)
-            Counts or weights >= 0, or dense measurements. Documents may lack views. Or
-            `ShardedViews`, for data that are larger than memory: see :func:`coview.open_shards`.
+            Counts or weights >= 0, or dense measurements. Documents may lack views. Texts may
+            stand for a matrix, ``{"en": ["a text", ...]}``: see `Views`. Or `ShardedViews`, for
+            data that are larger than memory: see :func:`coview.open_shards`.
         y : ignored
             Accepted for scikit-learn. Known labels are passed as `labels`.
         labels : array-like of int of shape (documents,), optional

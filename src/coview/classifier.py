@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
@@ -24,13 +25,13 @@ from coview.new_documents import FoldedIn
 from coview.params import check_estimator, check_factor, check_int
 from coview.pickling import VersionedPickleMixin
 from coview.topic_terms import TopTermsMixin
+from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.views.labels import (
     UNLABELED,
-    as_names,
-    by_name,
     check_topic_labels,
-    is_unlabeled,
+    class_codes,
+    class_names,
     label_array,
     labeled_accuracy,
     mark_unknown,
@@ -69,9 +70,10 @@ class TopicClassifier(
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
+        The classes, sorted: numbers or texts, as the labels were.
     estimator_ : model
-        The fitted model; topic k is class ``classes_[k]``, which is also its name.
+        The fitted model; topic k is class ``classes_[k]``. Its `topic_names_` are the names of the
+        classes.
     labels_ : ndarray of shape (documents,)
         The class of each training document, given or predicted.
     n_unlabeled_ : int
@@ -120,10 +122,10 @@ class TopicClassifier(
         ----------
         X : as in the model's `fit`
         y : array-like of shape (documents,)
-            Class labels of any type; None, NaN, NA, empty texts and -1 (see `unlabeled`) mean
-            unlabeled. Where X are views that know the names of classes (`Views.label_names`) and y
-            are their labels, all or some, the classes are those names: so `predict` gives names,
-            whether y has the numbers or the names.
+            Numbers or texts; `labels_` and `predict` answer in the same. None, NaN, NA, empty
+            texts and -1 (see `unlabeled`) mean unlabeled. Where y are labels of X, and X are views
+            that name the classes (`Views.label_names`), topics have these names; give
+            `X.named_labels` as y to have names as answers.
         checkpoint : path or Checkpoint, optional
             As in the model's `fit`.
 
@@ -135,19 +137,15 @@ class TopicClassifier(
         check_estimator("estimator", self.estimator)
         if self.unlabeled is not None:
             check_int("unlabeled", self.unlabeled, -sys.maxsize, " or None")
-        y = check_targets(y)
-        known = ~is_unlabeled(y, self.unlabeled)
-        if not known.any():
+        classes, topics = class_codes(check_targets(y), self.unlabeled)
+        if not len(classes):
             raise ValueError(
                 "Input y contains NaN, None, empty texts or the unlabeled marker only: give the "
                 "class of at least one document."
             )
-        labels = by_name(_check_classes(y[known]), np.flatnonzero(known), X)
-        classes, numbers = np.unique(labels, return_inverse=True)
-        topics = np.full(len(y), -1)
-        topics[known] = numbers
+        check_classification_targets(classes)
         estimator = clone(self.estimator).set_params(n_components=len(classes))
-        names = list(map(str, classes))
+        names = class_names(classes, topics, X)
         seeds = estimator.get_params(deep=False).get("seeds")
         if seeds is not None:
             estimator.set_params(seeds=_by_class_number(seeds, names))
@@ -161,8 +159,8 @@ class TopicClassifier(
         self.guess_space_ = None if space is None else pack_space(space)
         self.view_trust_ = None if space is None else space.trust
         self.classes_ = classes
-        self.labels_ = as_names(classes[self.estimator_.labels_])
-        self.n_unlabeled_ = int((~known).sum())
+        self.labels_ = classes[self.estimator_.labels_]
+        self.n_unlabeled_ = int((topics < 0).sum())
         self.n_features_in_ = self.estimator_.n_features_in_
         self.__dict__.pop("why_", None)  # the reasons for another fit, by `coview.auto`
         return self
@@ -176,7 +174,9 @@ class TopicClassifier(
         """
         if not self.guess_strength:
             return X, None, None
-        views = estimator._training_views(X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # the fit tells the same
+            views = estimator._training_views(X)
         check_topic_labels(topics, views.n_docs, estimator.n_components)
         data = prepare(views, learn_scaling(views.matrices, views.present, estimator.scaling), "f4")
         counts = dict(zip(data.names, data.matrices, strict=True))
@@ -237,16 +237,21 @@ class TopicClassifier(
         -------
         ndarray of shape (documents,)
         """
-        found = self.fold_in(X)
+        labels, empty = self._found(X)
         marker = UNLABELED if self.unlabeled is None else self.unlabeled
-        if unknown == "mark" and found.empty.any() and marker in self.classes_.tolist():
+        if unknown == "mark" and empty.any() and marker in self.classes_.tolist():
             raise ValueError(
-                f"{plural(int(found.empty.sum()), 'document')} without a feature that the model "
+                f"{plural(int(empty.sum()), 'document')} without a feature that the model "
                 f"knows cannot be marked by {marker}, which is a class here. Leave them out, or "
                 "give unknown='guess' for the most likely class."
             )
-        labels = as_names(self.classes_[found.labels])
-        return mark_unknown(labels, found.empty, unknown, "class", marker)
+        why = self.estimator_.why_empty(X, empty)
+        return mark_unknown(labels, empty, unknown, "class", marker, why)
+
+    def _found(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the class of each document, and of which nothing is known."""
+        found = self.fold_in(X)
+        return self.classes_[found.labels], found.empty
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the labeled documents.
@@ -255,8 +260,7 @@ class TopicClassifier(
         ----------
         X : as in the model's `transform`
         y : array-like of shape (documents,)
-            Classes as in `fit`; documents without a label are left out. Numbers are taken as those
-            of the classes that X names, if the classes of this classifier have names.
+            Classes as in `fit`, numbers or texts; documents without a label are left out.
         sample_weight : array-like of shape (documents,), default=None
 
         Returns
@@ -312,10 +316,3 @@ def check_targets(y: Any) -> np.ndarray:
             "Input y contains infinity; class labels must be finite, NaN is unlabeled."
         )
     return y
-
-
-def _check_classes(labels: np.ndarray) -> np.ndarray:
-    """Return labels in the narrowest type: objects that are all texts become an array of texts."""
-    labels = np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
-    check_classification_targets(labels)
-    return labels

@@ -15,25 +15,24 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
+from coview.documents import read_documents, read_raw_views, unknown_words
 from coview.em.emissions import Topics
 from coview.em.ensemble_view import without_ensemble_view
 from coview.em.loop import fold_in
 from coview.em.precision import check_weighted
 from coview.em.prepared import Guess, Prepared, check_guess, prepare
 from coview.em.problem import Problem
-from coview.em.scaling import count_clipped, real_views, warn_of_clipped
+from coview.em.scaling import count_clipped, warn_of_clipped
 from coview.em.simplex import Room, mean_mixture, pad_topics
 from coview.em.starts import Start, deterministic_kmeans
 from coview.em.unseen_terms import warn_of_unseen
 from coview.params import check_dtype, check_factor, check_int, check_positive, check_real
-from coview.reading.growing import grown_recipes
-from coview.reading.recipes import encode_vectors, is_frame, raw_columns, read_raw
+from coview.reading.left_out import name_left_out
 from coview.runners.threads import ThreadRunner, in_this_thread
 from coview.shards.sharded import ShardedViews
 from coview.views.container import Views
 from coview.views.labels import mark_unknown
-from coview.views.vocabulary import known_views, match_views, read_known
-from coview.wording import listing
+from coview.views.vocabulary import known_views, match_views
 
 SMALL_WORK = 1 << 24  # non-zeros times topics times iterations: no pool for some milliseconds
 FEW_MIXTURES = 1000  # mostly have as many distinct ones as there are topics
@@ -104,12 +103,7 @@ class NewDocumentsMixin(TransformerMixin):
         Views
         """
         check_is_fitted(self)
-        names, recipes = self.feature_names_, self.recipes_
-        if new_terms:
-            recipes = grown_recipes(recipes, raw)
-            names = {n: getattr(recipes[n], "terms", terms) for n, terms in names.items()}
-        parts = read_raw(recipes, raw)
-        return Views(**parts, features={name: names[name] for name in parts["data"]})
+        return Views(**read_raw_views(self, raw, new_terms))
 
     def transform(self, X: Any) -> np.ndarray:
         """Fold documents in: return their mixtures under the fitted topics.
@@ -121,9 +115,9 @@ class NewDocumentsMixin(TransformerMixin):
         ----------
         X : Views, dict of matrices or of raw documents, or a matrix when the model has one view
             Any subset of the views the model was fitted on. ``{"en": ["a text", "another"]}`` is
-            read by the recipe of the view, if it was made from raw data; so is a DataFrame with
-            such columns, and a list of texts if the model reads one column. `ShardedViews` are
-            read block by block.
+            read by the recipe of the view, if it was made from raw data; so is one text, ``{"en":
+            "a text"}``, a DataFrame with such columns, and texts without a name if the model reads
+            one column. `ShardedViews` are read block by block.
 
         Returns
         -------
@@ -146,7 +140,26 @@ class NewDocumentsMixin(TransformerMixin):
         labels : ndarray of int of shape (documents,)
         """
         found = self.fold_in(X)
-        return mark_unknown(found.labels, found.empty, unknown)
+        why = self.why_empty(X, found.empty)
+        return mark_unknown(found.labels, found.empty, unknown, why=why)
+
+    def why_empty(self, X: Any, empty: np.ndarray) -> str:
+        """Return why the words of the first empty document are not known, in words.
+
+        Parameters
+        ----------
+        X : as in `transform`
+        empty : ndarray of bool of shape (documents,)
+            See `FoldedIn`.
+
+        Returns
+        -------
+        str
+            Empty if no document is, or X is not raw.
+        """
+        if not empty.any():
+            return ""
+        return name_left_out(unknown_words(self, X, row=int(np.argmax(empty))))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return p(z|d) of each document, after folding it in: the same numbers as `transform`.
@@ -283,7 +296,7 @@ class NewDocumentsMixin(TransformerMixin):
         check_is_fitted(self)
         owner = type(self).__name__
         widths = {name: topics.shape[1] for name, topics in self.components_.items()}
-        views = known_views(self._read_views(X), self.view_names_, owner)
+        views = known_views(read_documents(self, X), self.view_names_, owner)
         return match_views(views, self.feature_names_, widths, owner)
 
     def as_counts(self, X: Any) -> dict[str, sp.csr_array]:
@@ -299,27 +312,6 @@ class NewDocumentsMixin(TransformerMixin):
         """
         data = prepare(self.as_views(X), self.scaling_, check_dtype(self.dtype))
         return dict(zip(data.names, data.matrices, strict=True))
-
-    def _read_views(self, X: Any) -> Views:
-        if isinstance(X, Views):
-            return X
-        # a DOK is a dict as well
-        raw = None if sp.issparse(X) else raw_columns(X, self.recipes_)
-        if raw is not None:
-            return self.read(raw)
-        X = encode_vectors(X, self.recipes_)
-        if is_frame(X) and len(self.view_names_) > 1:
-            raise ValueError(
-                "A DataFrame is one matrix, and the model has the views "
-                f"{listing(self.view_names_)}. Give a dict of frames by view, or "
-                "Views.from_dataframe(frame, ...) with the names of these views."
-            )
-        if len(self.view_names_) == 1 and (
-            sp.issparse(X) or not isinstance(X, Mapping | list | tuple) or _is_rows(X)
-        ):
-            only = encode_vectors({self.view_names_[0]: X}, self.recipes_)
-            return read_known(only, real_views(self.scaling_))
-        return read_known(X, real_views(self.scaling_))
 
     def _new_data(self, X: Any) -> Prepared:
         """Return new documents as the engine takes them, with the weights of the fit."""
@@ -371,11 +363,6 @@ class NewDocumentsMixin(TransformerMixin):
 def check_fold_in(max_iter: int, tol: float) -> tuple[int, float]:
     """Check when the folding in of a document ends."""
     return check_int("fold_in_max_iter", max_iter, 1), check_real("fold_in_tol", tol)
-
-
-def _is_rows(X: Any) -> bool:
-    """Tell one matrix as nested lists of numbers from a list of views."""
-    return isinstance(X, list | tuple) and bool(len(X)) and np.ndim(X[0]) == 1
 
 
 def _own_terms(

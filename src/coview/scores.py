@@ -5,7 +5,7 @@ Unsmoothed PLSA gives minus infinity to a word that no topic of the document has
 
     p'(w|z) = (1 - smoothing) p(w|z) + smoothing p(w).
 
-Words that never occurred in training are left out; a warning gives their share.
+Words that never occurred in training are left out; a warning tells if most are such.
 """
 
 from dataclasses import replace
@@ -37,7 +37,7 @@ class ScoresMixin(NewDocumentsMixin):
             Present for scikit-learn.
         smoothing : float, default=0.01
             Share of the corpus distribution mixed into every topic. Words that never occurred
-            in training are left out; a warning gives their share if it is above 1 %.
+            in training are left out; a warning tells if more than half of a view is such.
 
         Returns
         -------

@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
 
+from coview.documents import read_documents
 from coview.em.emissions import Emission, Topics
 from coview.em.loop import EMRun, fold_in, run_em
 from coview.em.precision import check_weighted
@@ -35,7 +36,6 @@ from coview.em.stream import StreamState, ViewMemory, opened, tokens_of_topics
 from coview.new_documents import NewDocumentsMixin, check_fold_in, with_pins
 from coview.params import check_choice, check_dtype, check_int, check_positive, check_real
 from coview.reading.growing import with_terms
-from coview.reading.recipes import raw_columns
 from coview.runners.native import one_native_thread
 from coview.runners.threads import ThreadRunner
 from coview.stream_start import (
@@ -300,8 +300,7 @@ class StreamMixin(NewDocumentsMixin):
         if not new_terms:
             views = self.as_views(X)
         else:
-            raw = None if sp.issparse(X) else raw_columns(X, self.recipes_)
-            given = self._read_views(X) if raw is None else self.read(raw, new_terms=True)
+            given = read_documents(self, X, new_terms=True)
             views = known_views(given, self.view_names_, type(self).__name__)
             for name in views.names:
                 known, names = self.feature_names_[name], views.features[name]
@@ -390,7 +389,7 @@ class StreamMixin(NewDocumentsMixin):
         widths = [m.shape[1] for m in data.matrices]
         with warnings.catch_warnings():  # a batch need not have all of them
             warnings.simplefilter("ignore", DataWarning)
-            found = find_seeds(find_words(words, self.feature_names_, widths), data)
+            found = find_seeds(find_words(words, self.feature_names_, widths, self.recipes_), data)
         return [ViewSeeds.none() for _ in data.names] if found is None else found
 
     def _emissions(self, dtype: Any) -> list[Emission]:

@@ -90,7 +90,7 @@ def test_co_training_helps_when_labels_are_few():
         few = np.full(300, -1)
         few[np.concatenate(first)] = [0, 0, 1, 1]
         right = [
-            (model.fit(views, few).labels_ == views.named_labels).mean()
+            (model.fit(views, few).labels_ == views.labels).mean()
             for model in (NaiveBayesViews(), CoTraining(random_state=seed))
         ]
         gains.append(right[1] - right[0])

@@ -92,7 +92,7 @@ def test_classification_is_measured_on_the_hidden_documents_alone():
     few[shown] = views.labels[shown]
     by_hand = TopicClassifier(LinkPLSA(random_state=3, **QUICK), guess_strength=0).fit(views, few)
     hidden = np.setdiff1d(np.arange(len(views)), shown)
-    expected = (by_hand.labels_[hidden] == views.named_labels[hidden]).mean()
+    expected = (by_hand.labels_[hidden] == views.labels[hidden]).mean()
     assert found.value("accuracy") == pytest.approx(expected)
     assert found.value("labeled") == 12
 

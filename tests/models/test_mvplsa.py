@@ -47,7 +47,7 @@ def test_few_labels_classify_the_rest(views):
     for k in range(3):
         few[np.flatnonzero(views.labels == k)[:3]] = k
     found = TopicClassifier(MVPLSA(n_feature_topics=6, random_state=0)).fit(views, few)
-    assert (found.labels_ == views.named_labels).mean() > 0.9
+    assert (found.labels_ == views.labels).mean() > 0.9
     assert not tried(found.estimator_)  # the labels say where to begin: nothing to choose from
 
 

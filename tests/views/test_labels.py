@@ -113,7 +113,7 @@ def test_labels_are_integers_or_texts(labels, kind):  # 36
         ([0, 1, np.inf], "found inf"),
         ([0, 1, 1e300], "found 1e+300 at row 2"),
         ([0, 1, 10**400], "integers"),
-        (["a", 3, "b"], "found int (3) at row 1"),
+        (["a", 3, "b"], "found both: 3 at row 1, counting from 0, and 'a' at row 0"),
         (["a", ["b"], "c"], "found list (['b']) at row 1"),
         ([0, 1], "one entry for each of 3 documents"),
         ([[0], [1], [2]], "shape (3, 1)"),

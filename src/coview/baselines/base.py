@@ -7,16 +7,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from coview.documents import read_documents
 from coview.params import check_int, check_view_name, plain_numbers, seed_of
 from coview.pickling import VersionedPickleMixin
 from coview.runners.native import one_native_thread
 from coview.views.checks import check_not_all_empty
 from coview.views.container import Views
 from coview.views.labels import (
-    as_names,
-    by_name,
-    check_labels,
-    is_unlabeled,
+    class_codes,
+    label_array,
     labeled_accuracy,
     mark_unknown,
 )
@@ -52,14 +51,13 @@ class ViewsEstimator(VersionedPickleMixin, BaseEstimator):
     def _known_views(self, X: Any) -> Views:
         """Return new documents in some or all of the fitted views, in the order of their names."""
         check_is_fitted(self)
-        one = not isinstance(X, Views | Mapping | list | tuple) and len(self.view_names_) == 1
-        views = X if isinstance(X, Views) else Views({self.view_names_[0]: X} if one else X)
-        return known_views(views, self.view_names_, type(self).__name__)
+        return known_views(read_documents(self, X), self.view_names_, type(self).__name__)
 
     def _keep(self, views: Views, found: Mapping[str, Any], seed: int) -> Self:
         """Set the fitted attributes, all at the end: a fit that fails keeps the old ones."""
         common = {
             "view_names_": views.names,
+            "recipes_": views.recipes,
             "n_features_in_": views.shape[1],
             "random_state_used_": seed,
         }
@@ -145,8 +143,8 @@ class Classifier(ClassifierMixin, ViewsEstimator):
         ----------
         X : Views, dict of matrices, list of matrices, or one matrix
         y : array-like of shape (documents,)
-            Integers or texts; -1, None, NaN and empty texts mean unlabeled. Numbers that are the
-            labels of X become the names of the classes, where X are views that know them.
+            Numbers or texts, in which `labels_` and `predict` answer; -1, None, NaN and empty
+            texts mean unlabeled.
 
         Returns
         -------
@@ -155,13 +153,13 @@ class Classifier(ClassifierMixin, ViewsEstimator):
         check_view_name(getattr(self, "view", None))
         self._check_parameters()
         views = self._training_views(X)
-        classes, codes = class_codes(y, views.n_docs, views)
+        classes, codes = check_classes(y, views.n_docs)
         seed = seed_of(self.random_state)
         with one_native_thread(), plain_numbers(self):
             found = self._fit(views, codes, np.random.default_rng(seed))
         self._keep(views, {**found, "classes_": classes}, seed)
         guess = self._proba(views).argmax(axis=1)
-        self.labels_ = as_names(classes[np.where(codes >= 0, codes, guess)])
+        self.labels_ = classes[np.where(codes >= 0, codes, guess)]
         return self
 
     def _fit(self, views: Views, codes: np.ndarray, rng: np.random.Generator) -> dict[str, Any]:
@@ -204,10 +202,13 @@ class Classifier(ClassifierMixin, ViewsEstimator):
         -------
         ndarray of shape (documents,)
         """
+        return mark_unknown(*self._found(X), unknown, "class")
+
+    def _found(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the class of each document, and which of them have no count at all."""
         views = self._known_views(X)
-        labels = as_names(self.classes_[self.predict_proba(views).argmax(axis=1)])
         nothing = np.sum([np.diff(m.indptr) for m in views.matrices.values()], axis=0) == 0
-        return mark_unknown(labels, nothing, unknown, "class")
+        return self.classes_[self.predict_proba(views).argmax(axis=1)], nothing
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the labeled documents; see `TopicClassifier.score`."""
@@ -215,25 +216,25 @@ class Classifier(ClassifierMixin, ViewsEstimator):
         return labeled_accuracy(self, X, y, sample_weight)
 
 
-def class_codes(y: Any, n_docs: int, X: Any = None) -> tuple[np.ndarray, np.ndarray]:
+def check_classes(y: Any, n_docs: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the classes, and the number of each document's class, -1 if unlabeled.
-
-    The classes are names where X are views that know those of the numbers in y.
 
     Examples
     --------
-    >>> class_codes(["b", None, "a", "b"], 4)[1]
+    >>> check_classes(["b", None, "a", "b"], 4)[1]
     array([ 1, -1,  0,  1])
     """
     if y is None:
         raise ValueError("A classifier needs y: the class of each document, -1 where unknown.")
-    labels = check_labels(y, n_docs)
-    known = ~is_unlabeled(labels)
-    if not known.any():
+    labels = label_array(y)
+    if labels.shape != (n_docs,):
+        raise ValueError(
+            f"Labels must have one entry for each of {plural(n_docs, 'document')}, found the "
+            f"shape {labels.shape}."
+        )
+    classes, codes = class_codes(labels)
+    if not len(classes):
         raise ValueError("No document is labeled: give the class of at least one in y.")
-    codes = np.full(n_docs, -1)
-    named = by_name(np.array(labels[known].tolist()), np.flatnonzero(known), X)
-    classes, codes[known] = np.unique(named, return_inverse=True)
     return classes, codes
 
 

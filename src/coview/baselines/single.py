@@ -22,7 +22,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from coview.baselines.base import InductiveClusterer, class_codes, require_documents
+from coview.baselines.base import InductiveClusterer, check_classes, require_documents
 from coview.em.features import Features
 from coview.metrics import adjusted_rand, clustering_accuracy
 from coview.params import check_choice, check_estimator
@@ -247,7 +247,7 @@ class BestView(InductiveClusterer):
     def _oracle_scores(self, labels: dict[str, np.ndarray], y: Any) -> dict[str, float]:
         if y is None:
             raise ValueError("BestView(oracle=True) chooses by the true labels: fit(views, y).")
-        codes = class_codes(y, len(next(iter(labels.values()))))[1]
+        codes = check_classes(y, len(next(iter(labels.values()))))[1]
         known = codes >= 0
         return {n: clustering_accuracy(codes[known], found[known]) for n, found in labels.items()}
 

@@ -11,7 +11,7 @@ from coview.cli import options
 from coview.cli.inputs import DataSource
 from coview.cli.options import UsageError
 from coview.cli.output import check_table_output, show_or_write
-from coview.cli.search import check_view, parse_query
+from coview.cli.search import check_view, note_left_out, parse_query
 from coview.models import topic_model
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def annotate(
 
       coview annotate news.coview --data new.csv --id id --in de -o words.csv
     """
+    from coview.documents import unknown_words
     from coview.io import load
 
     check_table_output(output, model, data)
@@ -81,7 +82,9 @@ def annotate(
         )
     known = {"in_view": in_view, "top": top, "skip_known": not keep_known, "trust": _trust(trust)}
     if data is None:
-        found = fitted.predict_terms(parse_query(inner, query, view, like), **known)
+        asked = parse_query(inner, query, view, like)
+        found = fitted.predict_terms(asked, **known)
+        note_left_out(unknown_words(inner, asked, one=True))
         columns, predicted = ["rank", "term", "probability"], [found]
     else:
         columns = ["document", "rank", "term", "probability"]

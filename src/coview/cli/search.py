@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -121,6 +122,7 @@ def search(
         training = _read_training(fitted, show, id)
     engine = _make_index(fitted, in_view, (gallery, training), metric, index, approximate)
     results = engine.query(parsed, top=top, explain=explain)
+    note_left_out(results.left_out)
     if metric is None and index is None:
         _note_ties(results, engine)
     rows = [_row(hit, texts) for hit in results]
@@ -232,6 +234,14 @@ def _index_with_training(
             raise
         note(f"Compared by topics alone: the table of --show has changed since the fit ({error})")
         return SearchIndex(model, **options)
+
+
+def note_left_out(words: Mapping[str, str]) -> None:
+    """Say which words of a query are not known, and why."""
+    if words:
+        from coview.reading.left_out import name_left_out
+
+        note(f"Left out of the query: {name_left_out(words)}.")
 
 
 def _note_ties(results: Any, index: SearchIndex) -> None:

@@ -6,6 +6,7 @@ functions below it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Any
@@ -15,9 +16,11 @@ import numpy as np
 from coview import metrics
 from coview.compare.cell_inputs import has_label
 from coview.models import topic_model
+from coview.reporting.terms import topic_names
+from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.views.labels import check_labels, named_labels
-from coview.wording import plural
+from coview.wording import listing, plural
 
 _CLUSTERING = {
     "accuracy": metrics.clustering_accuracy,
@@ -64,43 +67,59 @@ def evaluate(model: Any, views: Views, labels: Any = None, *, top: int = 10) -> 
     (['text, image'], ['coherence', 'diversity'])
     """
     inner = topic_model(model)
-    truth = views.named_labels if labels is None else _true_classes(labels, views)
+    truth = views.labels if labels is None else check_labels(labels, len(views))
     names = [name for name in inner.view_names_ if name in views.names]
     known = views.select(*names).with_labels(None)
     return {
         "documents": len(views),
-        **_against_classes(model, inner, known, truth),
+        **_against_classes(model, known, truth, views.label_names),
         "perplexity": inner.perplexity(known),
         **_agreement(inner, known),
         "views": {name: _view_quality(inner, known, name, top) for name in names},
     }
 
 
-def _true_classes(labels: Any, views: Views) -> np.ndarray:
-    """Return labels that were given, by name where the views name the classes."""
-    names = views.label_names
-    found = check_labels(labels, len(views))
-    known = names is not None and found.dtype.kind in "iu" and found.max() < len(names)
-    return named_labels(found, names) if known else found
-
-
-def _against_classes(model: Any, inner: Any, views: Views, truth: Any) -> dict[str, Any]:
+def _against_classes(
+    model: Any, views: Views, truth: Any, label_names: list[str] | None
+) -> dict[str, Any]:
     if truth is None or not has_label(truth).any():
         return {}
     unlabeled = {"unlabeled": int((~has_label(truth)).sum())}
-    clusters = clustering_metrics(truth, inner.predict(views, unknown="guess"))
+    clusters = clustering_metrics(truth, topic_model(model).predict(views, unknown="guess"))
     if not hasattr(model, "classes_"):
         return {**unlabeled, "clusters": clusters}
     rows = np.flatnonzero(has_label(truth))
-    # Compare by name: a file of labels and a model may number the classes differently.
-    predicted = _texts(model.predict(views, unknown="guess"))
-    classes = classification_metrics(_texts(truth)[rows], predicted[rows])
-    return {**unlabeled, "classes": classes, "clusters": clusters}
+    true, names = _same_kind(model, truth[rows], label_names)
+    found = model.fold_in(views).labels[rows]
+    return {
+        **unlabeled,
+        "classes": classification_metrics(true, names[found]),
+        "clusters": clusters,
+    }
 
 
-def _texts(labels: np.ndarray) -> np.ndarray:
-    """Return the names of the classes."""
-    return np.array([str(label) for label in labels.tolist()])
+def _same_kind(
+    model: Any, truth: np.ndarray, label_names: list[str] | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the true classes and the classes of the model, both by name or both as they are.
+
+    By name first: a file of labels and a model may number the same classes differently.
+    """
+    by_name = _texts(named_labels(truth, label_names)), _texts(topic_names(model))
+    for true, classes in (by_name, (_texts(truth), _texts(model.classes_))):
+        if np.isin(true, classes).any():
+            return true, classes
+    warnings.warn(
+        f"None of their classes ({listing(np.unique(by_name[0]), 3)}) is one of the model "
+        f"({listing(by_name[1], 3)}): all predicted classes count as wrong.",
+        DataWarning,
+        stacklevel=4,
+    )
+    return by_name
+
+
+def _texts(labels: Any) -> np.ndarray:
+    return np.array([str(label) for label in labels])
 
 
 def _agreement(model: Any, views: Views) -> dict[str, Mapping[str, float]]:

@@ -120,7 +120,6 @@ def classify(cell: CellData, views: Views, is_test: Split, given: GivenModels) -
     known[shown] = codes[shown]
     prepared = Preprocessing(cell["data"]["steps"]).learn(views).apply(views)
     model = _classifier(cell, n_classes(views) or 1, given)
-    # without labels the views name no classes: those in `known` are numbers of our own
     seen = seen_views(cell["entry"], prepared.with_labels(None))
     fitted, seconds = timed(model.fit, seen, known)
     values = classification_metrics(codes[hidden], np.asarray(fitted.labels_)[hidden])

@@ -93,16 +93,22 @@ def _free(n_topics: int, taken: Iterable[int], seeds: Mapping, names: TopicNames
 
 
 def find_words(
-    seeds: Mapping[int, Any], features: Mapping[str, np.ndarray | None], widths: Sequence[int]
+    seeds: Mapping[int, Any],
+    features: Mapping[str, np.ndarray | None],
+    widths: Sequence[int],
+    recipes: Mapping[str, Any],
 ) -> list[dict[int, dict[int, float]]]:
-    """Return the weights of seeds by view, topic and column, from their words."""
+    """Return the weights of seeds by view, topic and column, from their words.
+
+    Recipes know why they left out a word.
+    """
     found: dict[str, dict[int, dict[int, float]]] = {name: {} for name in features}
     for z, by_view in seeds.items():
         for view, words in _by_view(by_view).items():
             name = _known_view(view, tuple(features))
             width = widths[list(features).index(name)]
             weighted = _weighted_words(words, "seeds")
-            found[name][z] = _columns(weighted, features[name], width, name)
+            found[name][z] = _columns(weighted, features[name], width, name, recipes[name])
     return list(found.values())
 
 
@@ -158,7 +164,7 @@ def _known_view(view: Any, names: tuple[str, ...]) -> str:
 
 
 def _columns(
-    words: Mapping[Word, float], features: np.ndarray | None, width: int, view: str
+    words: Mapping[Word, float], features: np.ndarray | None, width: int, view: str, recipe: Any
 ) -> dict[int, float]:
     """Return the weights by column."""
     places = {} if features is None else {str(name): i for i, name in enumerate(features)}
@@ -171,12 +177,12 @@ def _columns(
         else:
             unknown.append(word)
     if unknown:
-        raise ValueError(_unknown_words(unknown, features, width, view))
+        raise ValueError(_unknown_words(unknown, features, width, view, recipe))
     return columns
 
 
 def _unknown_words(
-    unknown: Sequence[Word], features: np.ndarray | None, width: int, view: str
+    unknown: Sequence[Word], features: np.ndarray | None, width: int, view: str, recipe: Any
 ) -> str:
     listed = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
     what = f"View {view!r} has no {'term' if len(unknown) == 1 else 'terms'} {listed}"
@@ -184,7 +190,9 @@ def _unknown_words(
         return f"{what}: its terms have no names; give the numbers of columns, 0 to {width - 1}."
     close = get_close_matches(str(unknown[0]).lower(), map(str, features), n=3)
     hint = f" Close to {unknown[0]!r}: {', '.join(close)}." if close else ""
+    reasons = recipe.unknown_words(str(unknown[0])) if hasattr(recipe, "unknown_words") else {}
+    told = [f" {word!r} is {why}." for word, why in reasons.items()]
     return (
-        f"{what}, which seeds give to a topic.{hint} Leave them out, or read the data so that they "
-        "are kept (lower case, min_df, max_df, stop words)."
+        f"{what}, which seeds give to a topic.{''.join(told)}{hint} Leave them out, or read the "
+        "data so that they are kept (lower case, min_df, max_df, stop words)."
     )

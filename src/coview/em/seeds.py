@@ -98,7 +98,7 @@ def prepare_seeds(
     A topic of the model given as `init` keeps its name.
     """
     words, names = number_seeds(seeds, n_topics, names_of(init, n_topics))
-    return find_seeds(find_words(words, views.features, views.widths), data), names
+    return find_seeds(find_words(words, views.features, views.widths, views.recipes), data), names
 
 
 def find_seeds(words: Sequence[Mapping[int, Mapping[int, float]]], data: Prepared) -> Seeds | None:

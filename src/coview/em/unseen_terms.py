@@ -10,18 +10,23 @@ import scipy.sparse as sp
 from coview.em.prepared import Prepared
 from coview.views.checks import DataWarning
 
-UNSEEN_SHARE = 0.01  # of the counts; below it no warning: folds always lose a few terms
+# of the counts: that new documents have terms which the model never met is no news, and a part of a
+# cross-validation is told by its score; that they have hardly any others is
+UNSEEN_SHARE = 0.5
 
 
 def warn_of_unseen(data: Prepared, unseen: Mapping[str, np.ndarray]) -> None:
-    """Warn of views where many counts are of terms that never occurred in training."""
+    """Warn of views where most counts are of terms that never occurred in training.
+
+    The words do not depend on the documents, so Python shows them once for each view.
+    """
     for name, matrix in zip(data.names, data.matrices, strict=True):
         lost = matrix.data[_is_unseen(matrix, unseen[name])].sum(dtype=np.float64)
         total = matrix.sum(dtype=np.float64)
         if lost > UNSEEN_SHARE * total:
             warnings.warn(
-                f"View {name!r}: {lost / total:.1%} of the counts are of terms that never occurred "
-                "in training; they are left out.",
+                f"View {name!r}: more than half of the counts are of terms that never occurred in "
+                "training; they are left out. Is this the view that the model was fitted to?",
                 DataWarning,
                 stacklevel=5,
             )

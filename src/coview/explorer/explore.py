@@ -16,7 +16,7 @@ from coview.explorer.page import ExplorerPage
 from coview.explorer.payload import payload_of
 from coview.models import topic_model
 from coview.outputs import check_output
-from coview.reading.recipes import is_frame, raw_columns
+from coview.reading.recipes import frame_columns, is_frame
 from coview.reporting import Report
 from coview.reporting import report as make_report
 from coview.tree import build_tree, usual_levels
@@ -106,7 +106,8 @@ def texts_by_view(model: Any, texts: Any) -> dict[str, list[str | None]]:
     """
     if texts is None:
         return {}
-    columns = raw_columns(texts, model.recipes_) if is_frame(texts) else texts
+    sources = [recipe.source for recipe in model.recipes_.values() if recipe is not None]
+    columns = frame_columns(texts, sources) if is_frame(texts) else texts
     if not isinstance(columns, Mapping):
         raise TypeError(
             f"texts must be a dict of lists of texts by view, or a DataFrame; got "

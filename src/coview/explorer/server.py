@@ -117,16 +117,11 @@ class ExplorerSite:
         with self._lock:
             try:
                 found = self._index(self._view(answer)).query(query, top + (row is not None))
-                mixture = self.model.fold_in(self._as_documents(query)).doc_topic[0]
+                mixture = self.model.fold_in(query).doc_topic[0]
             except ValueError as error:
                 raise BadRequest(str(error)) from error
         hits = [{"row": hit.position, "score": hit.score} for hit in found if hit.position != row]
         return {"hits": hits[:top], "mixture": plain(mixture)}
-
-    @staticmethod
-    def _as_documents(query: Any) -> Any:
-        is_text = isinstance(query, dict)
-        return {view: [text] for view, text in query.items()} if is_text else query
 
     def _index(self, view: str | None) -> SearchIndex:
         if view not in self._indices:

@@ -367,12 +367,13 @@ def read_texts(texts: Any, options: TextOptions) -> dict[str, Any]:
         texts = {"text": texts}
     check_view_names(texts)
     options.check(texts)
-    views = {view: _read_column(view, items, options) for view, items in texts.items()}
+    views = {view: read_column(view, items, options) for view, items in texts.items()}
     check_aligned({view: len(made.present) for view, made in views.items()})
     return _as_arguments(views)
 
 
-def _read_column(view: str, items: Any, options: TextOptions) -> CountedView:
+def read_column(view: str, items: Any, options: TextOptions) -> CountedView:
+    """Count the texts of one view, or its lists of tokens."""
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
         raise TypeError(
             f"View {quoted(view)} must be a sequence of texts, one for each document; found "

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from coview.reading.left_out import TermsLeftOut
 from coview.wording import argument, plural, quoted
 
 Analyze = Callable[[Any], Iterable[str]]
@@ -49,10 +50,11 @@ class VocabularyLimits(NamedTuple):
 
 
 class TermCounts(NamedTuple):
-    """The counts of the documents that have the view, and the terms of the columns."""
+    """The counts of the documents that have the view, the terms of the columns, and the others."""
 
     matrix: sp.csr_array
     terms: np.ndarray
+    left_out: TermsLeftOut | None  # None if the terms were given
 
 
 class Chunk(NamedTuple):
@@ -180,11 +182,16 @@ class TermCounter:
         """
         self._flush()
         terms = np.array(list(self._codes), dtype=object)
-        kept = np.arange(len(terms)) if self._fixed else self._kept(terms, view, limits)
+        kept, left_out = np.arange(len(terms)), None
+        if not self._fixed:
+            kept, left_out = self._kept(terms, view, limits)
         self._codes.clear()
-        return TermCounts(_matrix(self._chunks, kept, len(terms), limits.binary), terms[kept])
+        matrix = _matrix(self._chunks, kept, len(terms), limits.binary)
+        return TermCounts(matrix, terms[kept], left_out)
 
-    def _kept(self, terms: np.ndarray, view: str, limits: VocabularyLimits) -> np.ndarray:
+    def _kept(
+        self, terms: np.ndarray, view: str, limits: VocabularyLimits
+    ) -> tuple[np.ndarray, TermsLeftOut]:
         n_docs = self.n_present
         check_some_terms(view, len(self._present), n_docs, len(terms))
         frequencies = _sums(self._chunks, len(terms))
@@ -194,7 +201,10 @@ class TermCounter:
             rare = int(np.count_nonzero(frequencies < low))
             raise ValueError(empty_vocabulary_error(view, n_docs, len(terms), rare, limits))
         order = sorted(kept.tolist(), key=terms.__getitem__)
-        return self._most_frequent(np.array(order), len(terms), limits)
+        kept = self._most_frequent(np.array(order), len(terms), limits)
+        others = np.ones(len(terms), bool)
+        others[kept] = False
+        return kept, TermsLeftOut.of(terms[others], frequencies[others], n_docs, (low, high))
 
     def _most_frequent(
         self, kept: np.ndarray, n_terms: int, limits: VocabularyLimits

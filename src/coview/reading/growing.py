@@ -30,8 +30,9 @@ def grown_recipes(
     """
     grown = dict(recipes)
     for view, recipe in recipes.items():
-        if isinstance(recipe, TextRecipe | TokensRecipe) and recipe.source in raw:
-            grown[view] = with_terms(recipe, _all_terms(recipe, raw[recipe.source]), view)
+        source = view if recipe is None or view in raw else recipe.source
+        if isinstance(recipe, TextRecipe | TokensRecipe) and source in raw:
+            grown[view] = with_terms(recipe, _all_terms(recipe, raw[source]), view)
     return grown
 
 

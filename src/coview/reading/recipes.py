@@ -83,15 +83,6 @@ def recipe_class(kind: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def is_raw(X: Any) -> bool:
-    """Return whether X holds lists of raw documents rather than matrices.
-
-    >>> is_raw({"en": ["a text", None]}), is_raw({"en": [[1, 2]]}), is_raw({"tags": [["a", "b"]]})
-    (True, False, True)
-    """
-    return isinstance(X, Mapping) and bool(X) and all(is_raw_column(v) for v in X.values())
-
-
 def is_raw_column(items: Any) -> bool:
     """Return whether these are raw documents: a list, an array or a column of a frame of them."""
     if isinstance(items, np.ndarray) or hasattr(items, "to_list"):
@@ -101,55 +92,12 @@ def is_raw_column(items: Any) -> bool:
     return isinstance(items, list | tuple) and any(_is_raw_item(item) for item in items)
 
 
-def is_vectors(recipe: Recipe | None, items: Any) -> bool:
-    """Return whether these are vectors for a recipe of embeddings; counts of codes are sparse."""
-    return recipe is not None and recipe.kind == "embedding" and not sp.issparse(items)
-
-
-def encode_vectors(X: Any, recipes: Mapping[str, Recipe | None]) -> Any:
-    """Return matrices by view with the vectors among them, of embeddings, as counts of codes."""
-    if not isinstance(X, Mapping) or sp.issparse(X):
-        return X
-    return {
-        name: recipes[name].counts(items)[0]  # type: ignore[union-attr]
-        if is_vectors(recipes.get(name), items)
-        else items
-        for name, items in X.items()
-    }
-
-
 def is_frame(X: Any) -> bool:
     """Return whether X looks like a DataFrame of pandas or polars or a table of pyarrow."""
     return hasattr(type(X), "columns") and not isinstance(X, Mapping)
 
 
-def raw_columns(X: Any, recipes: Mapping[str, Recipe | None]) -> Mapping[str, Any] | None:
-    """Return raw documents by column, as `read_raw` takes them; None if X holds none.
-
-    They may be a dict of columns, a DataFrame with columns that the recipes read, or one list of
-    documents where the recipes read a single column.
-    """
-    if isinstance(X, Mapping):
-        by_source = {r.source: r for r in recipes.values() if r is not None}
-        raw = bool(X) and all(
-            is_vectors(by_source.get(name), items) or is_raw_column(items)
-            for name, items in X.items()
-        )
-        return X if raw else None
-    known = list(dict.fromkeys(r.source for r in recipes.values() if r is not None))
-    if is_frame(X):
-        return _frame_columns(X, known) if known else None
-    if not is_raw_column(X):
-        return None
-    if len(known) != 1:
-        raise ValueError(
-            f"These are documents of one column, and the model reads {listing(known) or 'none'}: "
-            "give a dict of columns, or matrices by view."
-        )
-    return {known[0]: X}
-
-
-def _frame_columns(X: Any, known: list[str]) -> dict[str, list[Any]] | None:
+def frame_columns(X: Any, known: list[str]) -> dict[str, list[Any]] | None:
     """Return the columns of a frame that recipes read; None if it can only be a matrix."""
     from coview.reading.tables import FrameRows  # not above: it imports the views, and they this
 
@@ -182,7 +130,8 @@ def read_raw(
     Parameters
     ----------
     recipes : dict view -> Recipe or None
-    raw : dict column -> iterable of raw documents
+    raw : dict -> iterable of raw documents
+        By the column that views are made from, or by one of these views.
 
     Returns
     -------
@@ -190,19 +139,31 @@ def read_raw(
         "data" and "present" of every view whose recipe reads one of the columns.
     """
     columns = {name: _column(name, items) for name, items in raw.items()}
-    known = {recipe.source for recipe in recipes.values() if recipe is not None}
-    unknown = [name for name in columns if name not in known]
+    views = {name: views_of(recipes, name) for name in columns}
+    unknown = [name for name, made in views.items() if not made]
     if unknown or not columns:
+        known = sorted({recipe.source for recipe in recipes.values() if recipe is not None})
         raise ValueError(
-            f"Raw data can be given for {listing(sorted(known)) or 'no view'}; "
-            f"got {listing(unknown) if unknown else 'nothing'}. Views made from matrices have no "
+            f"Raw data can be given for {listing(known)}; got "
+            f"{listing(unknown) if unknown else 'nothing'}. Views made from matrices have no "
             "recipe: give them as matrices."
+            if known
+            else f"Raw data cannot be read as {listing(unknown) if unknown else 'a view'}: the "
+            "views were made from matrices, so there is no recipe to count with. Give matrices, "
+            "or fit the model to texts."
         )
+    items = {view: columns[name] for name, made in views.items() for view in made}
     matrices, present = {}, {}
     for view, recipe in recipes.items():
-        if recipe is not None and recipe.source in columns:
-            matrices[view], present[view] = recipe.counts(columns[recipe.source])
+        if recipe is not None and view in items:
+            matrices[view], present[view] = recipe.counts(items[view])
     return {"data": matrices, "present": present}
+
+
+def views_of(recipes: Mapping[str, Recipe | None], name: str) -> list[str]:
+    """Return the views that are made from a raw column, or the view of this name."""
+    made = [view for view, recipe in recipes.items() if recipe and recipe.source == name]
+    return made or [view for view, recipe in recipes.items() if recipe and view == name]
 
 
 def _column(name: str, items: Any) -> list[Any]:

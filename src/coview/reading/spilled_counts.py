@@ -202,7 +202,7 @@ class SpillingCounter(TermCounter):
         if limits.max_features is not None and chooser.n_kept > limits.max_features:
             totals = chooser.numbers("frequencies" if limits.binary else "totals")
             chooser.keep_only(most_frequent(totals, limits))
-        return chooser.kept()
+        return chooser.kept(self._n_present)
 
     # -- rows --
 

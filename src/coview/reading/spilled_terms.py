@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from coview.reading.left_out import LeftOutCollector, TermsLeftOut
 from coview.reading.number_file import NumberFile
 
 WINDOW = 1 << 15  # terms of a run that are in memory while runs are merged
@@ -115,11 +116,14 @@ class KeptTerms:
     n_terms : int
     runs : tuple of TermRun
         Those that they were chosen from; none if the terms were given.
+    left_out : TermsLeftOut or None
+        The terms that are not kept; None if the terms were given.
     """
 
     folder: Path
     n_terms: int
     runs: tuple[TermRun, ...]
+    left_out: TermsLeftOut | None = None
 
     def texts(self) -> Iterator[list[bytes]]:
         """Yield the terms in UTF-8, some at a time."""
@@ -163,6 +167,7 @@ class TermChooser:
 
     def __init__(self, folder: Path, runs: Sequence[TermRun], bounds: tuple[float, float]) -> None:
         self._folder, self._runs = folder, tuple(runs)
+        self._bounds, self._left_out = bounds, LeftOutCollector()
         self.n_terms = self.n_rare = self.n_kept = 0
         low, high = bounds
         ends, frequencies, totals = (
@@ -182,6 +187,8 @@ class TermChooser:
                     ends.append(texts.tell())
                     frequencies.append(frequency)
                     totals.append(total)
+                else:
+                    self._left_out.add(term, frequency)
         for file in (ends, frequencies, totals, *columns):
             file.flush()
 
@@ -194,7 +201,7 @@ class TermChooser:
         renumbered = np.full(self.n_kept + 1, -1, np.int32)
         renumbered[chosen] = np.arange(len(chosen), dtype=np.int32)
         renumbered.tofile(self._folder / "renumbered")
-        before = TermRun(self._folder, self.n_kept)
+        before, frequencies = TermRun(self._folder, self.n_kept), self.numbers("frequencies")
         ends = NumberFile(self._folder / "ends-chosen")
         with (self._folder / "texts-chosen").open("wb") as texts:
             for terms, start in before.windows():
@@ -202,11 +209,14 @@ class TermChooser:
                     if renumbered[place] >= 0:
                         texts.write(term)
                         ends.append(texts.tell())
+                    else:
+                        self._left_out.add(term, int(frequencies[place]))
         ends.flush()
         for name in ("texts", "ends"):
             (self._folder / f"{name}-chosen").replace(self._folder / name)
         self.n_kept = len(chosen)
 
-    def kept(self) -> KeptTerms:
-        """Return the terms that are kept."""
-        return KeptTerms(self._folder, self.n_kept, self._runs)
+    def kept(self, n_docs: int) -> KeptTerms:
+        """Return the terms that are kept, of so many documents that have the view."""
+        left_out = self._left_out.result(n_docs, self._bounds)
+        return KeptTerms(self._folder, self.n_kept, self._runs, left_out)

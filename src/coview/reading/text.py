@@ -23,6 +23,7 @@ from coview.reading.languages import (
     LanguageSample,
     warn_of_others,
 )
+from coview.reading.left_out import TermsLeftOut, unknown_terms
 from coview.reading.recipes import Recipe, is_missing
 from coview.reading.text_options import TextOptions
 from coview.reading.vectorizers import (
@@ -124,6 +125,8 @@ class TextRecipe:
     tfidf : fitted TfidfTransformer or None
     language : str or None
         The language whose stop words are left out.
+    left_out : TermsLeftOut or None
+        Terms that were counted but not kept; None if that is not known.
     """
 
     kind: ClassVar[str] = "text"
@@ -132,6 +135,7 @@ class TextRecipe:
     terms: np.ndarray
     tfidf: TfidfTransformer | None = None
     language: str | None = None
+    left_out: TermsLeftOut | None = None
 
     def __repr__(self) -> str:
         how = type(self.vectorizer).__name__
@@ -150,13 +154,24 @@ class TextRecipe:
         weighted = _weighted(matrix, self.tfidf, self.vectorizer)
         return expand_rows(weighted, counter.present), counter.present
 
+    def unknown_words(self, item: Any, totals: np.ndarray | None = None) -> dict[str, str]:
+        """Return the words of a text that are not known, and why: see `unknown_terms`."""
+        text, vectorizer = text_cell(item), self.vectorizer
+        if text is None:
+            return {}
+        if vectorizer.analyzer != "word" or vectorizer.ngram_range[0] > 1:
+            return unknown_terms(self, vectorizer.build_analyzer()(text), totals)
+        # single words: the analyzer leaves out stop words, and makes runs of words
+        words = vectorizer.build_tokenizer()(vectorizer.build_preprocessor()(text))
+        return unknown_terms(self, words, totals, vectorizer.get_stop_words() or ())
+
     def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return settings for JSON, and arrays; ValueError if the vectorizer holds a function."""
         own = {"source": self.source, "language": self.language}
-        settings = {**own, **vectorizer_data(self.vectorizer)}
-        if self.tfidf is None or not self.tfidf.use_idf:
-            return settings, {}
-        return settings, {"idf": self.tfidf.idf_}
+        settings, arrays = _left_out_data(self.left_out)
+        if self.tfidf is not None and self.tfidf.use_idf:
+            arrays["idf"] = self.tfidf.idf_
+        return {**own, **vectorizer_data(self.vectorizer), **settings}, arrays
 
     @classmethod
     def from_data(
@@ -168,7 +183,8 @@ class TextRecipe:
         language = settings.get("language")  # which early files lack
         if language is not None and language_code(str(language)) != language:
             raise ValueError(f"There is no language {quoted(language)}.")
-        return cls(str(settings["source"]), vectorizer, features, tfidf, language)
+        left_out = TermsLeftOut.from_data(settings.get("left_out"), arrays)
+        return cls(str(settings["source"]), vectorizer, features, tfidf, language, left_out)
 
 
 @dataclass(eq=False, repr=False)
@@ -182,12 +198,15 @@ class TokensRecipe:
     terms : array of str of shape (n_terms,)
     separator : str or None
         What separates the tokens of a cell that is one text; None: white space.
+    left_out : TermsLeftOut or None
+        Tokens that were counted but not kept; None if that is not known.
     """
 
     kind: ClassVar[str] = "tokens"
     source: str
     terms: np.ndarray
     separator: str | None = None
+    left_out: TermsLeftOut | None = None
 
     def __repr__(self) -> str:
         return f"<TokensRecipe: {plural(len(self.terms), 'term')} of {quoted(self.source)}>"
@@ -199,16 +218,29 @@ class TokensRecipe:
         matrix = _count(items, cell, counter, self.source)
         return expand_rows(matrix, counter.present), counter.present
 
+    def unknown_words(self, item: Any, totals: np.ndarray | None = None) -> dict[str, str]:
+        """Return the tokens of a cell that are not known, and why: see `unknown_terms`."""
+        return unknown_terms(self, token_cell(item, self.separator) or [], totals)
+
     def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return settings for JSON, and no arrays."""
-        return {"source": self.source, "separator": self.separator}, {}
+        """Return settings for JSON, and arrays."""
+        settings, arrays = _left_out_data(self.left_out)
+        return {"source": self.source, "separator": self.separator, **settings}, arrays
 
     @classmethod
     def from_data(
         cls, settings: dict[str, Any], arrays: dict[str, np.ndarray], features: np.ndarray
     ) -> TokensRecipe:
         """Return the recipe that `as_data` described, with the terms."""
-        return cls(str(settings["source"]), features, settings.get("separator"))
+        left_out = TermsLeftOut.from_data(settings.get("left_out"), arrays)
+        return cls(str(settings["source"]), features, settings.get("separator"), left_out)
+
+
+def _left_out_data(left_out: TermsLeftOut | None) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    if left_out is None:
+        return {}, {}
+    settings, arrays = left_out.as_data()
+    return {"left_out": settings}, arrays
 
 
 def _count(
@@ -291,21 +323,26 @@ class TextColumn:
             self._vectorizer.set_params(**self._options.limits(self.counter.n_present))
         return limits_of(self._vectorizer)
 
-    def recipe(self, terms: np.ndarray, tfidf: TfidfTransformer | None = None) -> TextRecipe:
+    def recipe(
+        self,
+        terms: np.ndarray,
+        tfidf: TfidfTransformer | None = None,
+        left_out: TermsLeftOut | None = None,
+    ) -> TextRecipe:
         """Return how texts became counts of these terms."""
-        return TextRecipe(self._source, self._vectorizer, terms, tfidf, self._language)
+        return TextRecipe(self._source, self._vectorizer, terms, tfidf, self._language, left_out)
 
     def finish(self) -> CountedView:
         """Return the view, when all documents are read."""
         limits = self.settle()
         present = self.counter.present
-        matrix, terms = self.counter.finish(self._view, limits)
+        matrix, terms, left_out = self.counter.finish(self._view, limits)
         tfidf = tfidf_of(self._vectorizer)
         if tfidf is not None:
             tfidf.fit(matrix.astype(self._vectorizer.dtype))
         weighted = _weighted(matrix, tfidf, self._vectorizer)
         expanded = expand_rows(weighted, present)
-        return CountedView(expanded, terms, present, self.recipe(terms, tfidf))
+        return CountedView(expanded, terms, present, self.recipe(terms, tfidf, left_out))
 
     def _check_spaces(self, terms: Sequence[str], counts: np.ndarray) -> None:
         if unspaced_share(terms, counts) > 0.5:
@@ -340,12 +377,13 @@ class TokensColumn:
         """Return which tokens are kept, when all documents are read."""
         return self._options.token_limits(self.counter.n_present)
 
-    def recipe(self, terms: np.ndarray) -> TokensRecipe:
+    def recipe(self, terms: np.ndarray, left_out: TermsLeftOut | None = None) -> TokensRecipe:
         """Return how lists became counts of these tokens."""
-        return TokensRecipe(self._source, terms, self._separator)
+        return TokensRecipe(self._source, terms, self._separator, left_out)
 
     def finish(self) -> CountedView:
         """Return the view, when all documents are read."""
         present = self.counter.present
-        matrix, terms = self.counter.finish(self._view, self.settle())
-        return CountedView(expand_rows(matrix, present), terms, present, self.recipe(terms))
+        matrix, terms, left_out = self.counter.finish(self._view, self.settle())
+        expanded = expand_rows(matrix, present)
+        return CountedView(expanded, terms, present, self.recipe(terms, left_out))

@@ -110,9 +110,8 @@ def topic_names(model: Any) -> list[str | None]:
     """
     inner = fitted_model(model)
     n_topics = inner.doc_topic_.shape[1]
-    if inner is not model:
-        return list(map(str, model.classes_))
-    names = getattr(inner, "topic_names_", [None] * n_topics)  # files of earlier versions have none
+    unnamed = getattr(model, "classes_", [None] * n_topics)
+    names = getattr(inner, "topic_names_", unnamed)  # files of earlier versions have none
     if len(names) != n_topics:
         raise ValueError(f"topic_names_ has {len(names)} names for {n_topics} topics.")
     return [None if name is None else str(name) for name in names]

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
+from coview.documents import read_documents
 from coview.retrieval.query import Doc, known_counts
 from coview.retrieval.spaces import ComparisonSpace, ViewOrAll, training_mixtures
 from coview.views.container import Views
@@ -162,7 +163,7 @@ def _none_has(in_view: ViewOrAll, noun: str) -> str:
 
 def _answer_views(model: Any, in_view: ViewOrAll, views: Any) -> Views:
     """Return the views that answers are folded in with."""
-    views = views if isinstance(views, Views) else Views(views)
+    views = read_documents(model, views)
     wanted = [n for n in model.view_names_ if n in views.names and in_view in (None, n)]
     if not wanted:
         missing = "any view of the model" if in_view is None else f"view {quoted(in_view)}"

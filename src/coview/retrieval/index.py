@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from coview.documents import unknown_words
 from coview.models import fitted_model, topic_model
 from coview.params import check_choice, check_int, check_n_jobs, check_real
 from coview.retrieval.approximate import InvertedLists, build_lists, nearest_in_lists
@@ -227,7 +228,8 @@ class SearchIndex:
                     self._reasons(batch, prepared, row) if explain else None,
                 )
                 for rank, (score, row) in enumerate(pairs)
-            ]
+            ],
+            None if self.model is None else unknown_words(self.model, query, one=True),
         )
 
     def query_many(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from coview.reading.recipes import is_raw, is_vectors
+from coview.documents import read_documents, unknown_words
+from coview.reading.left_out import name_left_out
 from coview.retrieval.spaces import ViewOrAll
 from coview.views.container import Views
 from coview.wording import listing, quoted
@@ -74,24 +73,24 @@ class QueryBatch:
 
 def read_one(model: Any, query: Any) -> Views:
     """Read one document, raw or as counts, as views of the model with its columns."""
-    views = model.as_views(query_views(model, query, one=True))
+    views = model.as_views(read_documents(model, query, one=True))
     if len(views) != 1:
         raise ValueError(
             f"A query is one document; got {len(views):,}. Use query_many for several."
         )
     if not known_counts(model, views).any():
-        raise ValueError(_nothing_known_message(model, query, views))
+        raise ValueError(nothing_known(model, query, views.names))
     return views
 
 
 def read_many(model: Any, queries: Any) -> Views:
     """Read documents, raw or as counts, as views of the model with its columns."""
-    views = model.as_views(query_views(model, queries, one=False))
+    views = model.as_views(queries)
     empty = np.flatnonzero(known_counts(model, views) == 0)
     if len(empty):
         raise ValueError(
             f"{len(empty):,} of {len(views):,} queries have no term that the model knows in "
-            f"{_name_views(views)}: rows {listing(empty)}, counting from 0. Leave them out."
+            f"{_name_views(views.names)}: rows {listing(empty)}, counting from 0. Leave them out."
         )
     return views
 
@@ -127,168 +126,25 @@ def as_mixtures(queries: Any, n_topics: int, model: Any = None) -> np.ndarray | 
     return rows / sums[:, None]
 
 
-# -- raw documents and matrices --------------------------------------------------------------------
-
-
-def is_one_document(model: Any, X: Any) -> bool:
-    """Tell one document, raw or as a row of counts, from several: lists of raw ones, matrices."""
-    if not isinstance(X, Mapping) or sp.issparse(X):  # a DOK is a dict as well
-        return isinstance(X, str) or _is_row(X)
-    given = [(name, value) for name, value in X.items() if value is not None]
-    return all(_is_one(model, name, value) for name, value in given)
-
-
-def _is_one(model: Any, name: str, value: Any) -> bool:
-    recipe = _recipe(model, name)
-    if isinstance(value, list | tuple) and any(isinstance(item, str) for item in value):
-        return recipe is not None and recipe.kind == "tokens"
-    if is_vectors(recipe, value):
-        return isinstance(value, str) or _is_row(value)
-    if isinstance(value, list | tuple) or sp.issparse(value) or np.ndim(value) == 1:
-        return _is_row(value)
-    return _is_raw_one(model, name, value)
-
-
-def _is_row(value: Any) -> bool:
-    """Return whether this is one row of numbers."""
-    if sp.issparse(value):
-        return value.ndim == 1
-    if not isinstance(value, np.ndarray | list | tuple):
-        return False
-    try:
-        row = np.asarray(value)
-    except ValueError:  # lists of different lengths
-        return False
-    return row.ndim == 1 and row.dtype.kind in "biuf"
-
-
-def query_views(model: Any, query: Any, one: bool) -> Views:
-    """Return a query (`one`) or queries as views, with whatever columns they have."""
-    if isinstance(query, Views):
-        return query
-    if isinstance(query, str):
-        query = {_only_text_source(model): query}
-    if not isinstance(query, Mapping):
-        return Views({_only_view(model): _matrix(query)})
-    query = {name: value for name, value in query.items() if value is not None}
-    if not query:
-        raise ValueError("The query is empty: give a text, a picture or counts for some view.")
-    raw = {n: v for n, v in query.items() if (_is_raw_one if one else _are_raw)(model, n, v)}
-    parts = [_read(model, name, value, one) for name, value in raw.items()]
-    parts += [Views({n: _matrix(v)}) for n, v in query.items() if n not in raw]
-    return _join_views(parts)
-
-
-def _only_text_source(model: Any) -> str:
-    sources = sorted({r.source for r in model.recipes_.values() if r and r.kind == "text"})
-    if len(sources) == 1:
-        return sources[0]
-    found = f"it has {listing(sources)}" if sources else "it has none: its views are matrices"
-    raise ValueError(
-        f"A text alone is a query if the model reads one kind of text; {found}. "
-        "Say which view it is: {'view': ...}."
-    )
-
-
-def _only_view(model: Any) -> str:
-    if len(model.view_names_) == 1:
-        return model.view_names_[0]
-    raise ValueError(
-        f"A matrix alone is a query if the model has one view; it has "
-        f"{listing(model.view_names_)}. Say which view it is: {{'view': matrix}}. (An array of "
-        "mixtures has a column for each topic, and its rows sum to one.)"
-    )
-
-
-def _matrix(value: Any) -> Any:
-    """Return a row as a matrix of one row; a matrix as it is."""
-    if sp.issparse(value):
-        return value.reshape(1, -1) if value.ndim == 1 else value
-    return np.atleast_2d(value) if np.ndim(value) < 2 else value
-
-
-def _is_raw_one(model: Any, name: str, value: Any) -> bool:
-    """Tell whether one query of a view is raw (a text, a picture, a vector) rather than counts."""
-    if is_vectors(_recipe(model, name), value):
-        return True
-    if isinstance(value, list | tuple):
-        return bool(value) and all(isinstance(item, str | PurePath) for item in value)
-    if sp.issparse(value):
-        return False
-    if not hasattr(value, "shape"):  # a text or a path
-        return True
-    # a picture may be an array: gray ones have the two dimensions of a matrix, but are of bytes
-    recipe = _recipe(model, name)
-    picture = recipe is not None and recipe.kind.startswith("image") and value.dtype == np.uint8
-    return len(value.shape) > (1 if picture else 2)
-
-
-def _are_raw(model: Any, name: str, value: Any) -> bool:
-    """Tell whether several queries of a view are raw."""
-    return is_vectors(_recipe(model, name), value) or is_raw({name: value})
-
-
-def _recipe(model: Any, name: str) -> Any:
-    """Return the recipe of a view or of a raw column; None for a view given as a matrix."""
-    by_source = {r.source: r for r in model.recipes_.values() if r is not None}
-    return model.recipes_.get(name) or by_source.get(name)
-
-
-def _read(model: Any, name: str, value: Any, one: bool) -> Views:
-    """Read raw documents of a view, or of the raw column that several views are made from."""
-    recipe = _recipe(model, name)
-    source = name if recipe is None else recipe.source
-    # one document may be a list: of tokens, of the numbers of a vector
-    is_list = recipe is not None and recipe.kind in ("tokens", "embedding")
-    listed = not one or (isinstance(value, list | tuple) and not is_list)
-    views = model.read({source: list(value) if listed else [value]})
-    return views if name == source else views.select(name)
-
-
-def _join_views(parts: list[Views]) -> Views:
-    """Return one Views with the views of all parts."""
-    if len(parts) == 1:
-        return parts[0]
-    matrices = {n: m for part in parts for n, m in part.matrices.items()}
-    features = {n: f for part in parts for n, f in part.features.items() if f is not None}
-    present = {n: part.present[:, v] for part in parts for v, n in enumerate(part.names)}
-    return Views(matrices, features=features, present=present)
-
-
 # -- messages --------------------------------------------------------------------------------------
 
 
-def _name_views(views: Views) -> str:
-    return f"view {quoted(views.names[0])}" if len(views.names) == 1 else listing(views.names)
+def _name_views(names: Sequence[str]) -> str:
+    return f"view {quoted(names[0])}" if len(names) == 1 else listing(names)
 
 
-def _nothing_known_message(model: Any, query: Any, views: Views) -> str:
-    words = _raw_words(model, query)
-    shown = f": {listing(words)}" if words else ""
+def nothing_known(model: Any, query: Any, names: Sequence[str]) -> str:
+    """Return the message for a query of which nothing is known, with the reason of each word.
+
+    Parameters
+    ----------
+    model : fitted model
+    query : as in `SearchIndex.query`
+    names : sequence of str
+        The views of the query.
+    """
+    words = name_left_out(unknown_words(model, query, one=True))
     return (
-        f"Nothing of the query is known to the model in {_name_views(views)}{shown}. Use "
-        "terms that occurred in training, or fit the model on documents that have these."
+        f"Nothing of the query is known to the model in {_name_views(names)}"
+        f"{words and f': {words}'}. Use other terms, or fit a model to data that keep these."
     )
-
-
-def _raw_words(model: Any, query: Any) -> list[str]:
-    """Return the words of a raw query, as its recipe finds them; none for pictures and matrices."""
-    if isinstance(query, str):
-        return _split(query, None)
-    if not isinstance(query, Mapping):
-        return []
-    words: list[str] = []
-    for name, value in query.items():
-        items = value if isinstance(value, list | tuple) else [value]
-        recipe = model.recipes_.get(name)
-        for item in items:
-            words += _split(item, recipe) if isinstance(item, str) else []
-    return list(dict.fromkeys(words))
-
-
-def _split(text: str, recipe: Any) -> list[str]:
-    if recipe is not None and recipe.kind not in ("text", "tokens"):
-        return []  # the text is the path of a picture
-    if recipe is not None and recipe.kind == "text":
-        return recipe.vectorizer.build_analyzer()(text)
-    return re.findall(r"\w+", text)

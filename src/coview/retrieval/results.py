@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
 
+from coview.reading.left_out import name_left_out
 from coview.wording import printable
 
 WORDS_SHOWN = 4  # of each kind, in the text of a reason
@@ -103,6 +104,13 @@ class SearchResults(Sequence):
     Parameters
     ----------
     hits : sequence of Hit
+    left_out : dict, optional
+        The words of the query that the model does not know, each with the reason.
+
+    Attributes
+    ----------
+    left_out : dict of str
+        As given.
 
     Examples
     --------
@@ -114,8 +122,9 @@ class SearchResults(Sequence):
       2  0.5000  dog
     """
 
-    def __init__(self, hits: Sequence[Hit]):
+    def __init__(self, hits: Sequence[Hit], left_out: Mapping[str, str] | None = None):
         self._hits = tuple(hits)
+        self.left_out = dict(left_out or {})
 
     def __len__(self) -> int:
         return len(self._hits)
@@ -125,7 +134,9 @@ class SearchResults(Sequence):
     @overload
     def __getitem__(self, at: slice) -> SearchResults: ...
     def __getitem__(self, at: int | slice) -> Hit | SearchResults:
-        return SearchResults(self._hits[at]) if isinstance(at, slice) else self._hits[at]
+        if isinstance(at, slice):
+            return SearchResults(self._hits[at], self.left_out)
+        return self._hits[at]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SearchResults) and self._hits == other._hits
@@ -152,7 +163,9 @@ class SearchResults(Sequence):
         return [_row(hit) for hit in self]
 
     def __str__(self) -> str:
-        return "\n".join(str(hit) for hit in self) or "no answers"
+        lines = [str(hit) for hit in self] or ["no answers"]
+        lines += [f"left out: {name_left_out(self.left_out)}"] if self.left_out else []
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"<SearchResults: {len(self)}>\n{self}"

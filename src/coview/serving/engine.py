@@ -13,7 +13,7 @@ from coview.em.scaling import count_clipped
 from coview.models import topic_model
 from coview.reporting import summarize_topics, topic_names
 from coview.retrieval import Doc, SearchIndex
-from coview.retrieval.query import known_counts
+from coview.retrieval.query import known_counts, nothing_known
 from coview.serving.documents import DocumentReader
 from coview.serving.errors import RequestError
 from coview.serving.work import Deadline
@@ -184,9 +184,8 @@ class ServedModel:
         else:
             asked = self._reader.read([query])
             if not known_counts(self.model, asked).any():
-                raise RequestError(
-                    422, "nothing_known", "The model knows no term of the query. Use others."
-                )
+                message = nothing_known(self.model, query, asked.names)
+                raise RequestError(422, "nothing_known", message)
         deadline.check()
         try:
             hits = index.query(asked, top, explain=explain)

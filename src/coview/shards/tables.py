@@ -24,6 +24,7 @@ from coview.memory import memory_bytes
 from coview.reading.columns import ColumnReader, ColumnRoles, check_roles, feed
 from coview.reading.counting import VocabularyLimits
 from coview.reading.number_file import NumberFile
+from coview.reading.recipes import Recipe
 from coview.reading.spilled_counts import SpilledRows, SpillingCounter
 from coview.reading.spilled_terms import KeptTerms
 from coview.reading.tables import RowSource, open_table
@@ -228,7 +229,7 @@ class _TableStream:
         labels = None if self._labels is None else self._labels.write(self._folder)
         for number, view in enumerate(views):
             view.write_names(self._folder, number)
-        recipes = [view.column.recipe(np.empty(0, object)) for view in views]
+        recipes = [view.recipe() for view in views]
         write_recipes(self._folder, names, recipes)
         blocks = cut_rows(self._ends(views))
         rows = [view.rows() for view in views]
@@ -267,6 +268,10 @@ class _StreamedView:
         """What must be known before rows are written."""
         dtype = self._counter.dtype(self._limits.binary)
         return ViewHead(self.name, self._kept.n_terms, dtype, features=True)
+
+    def recipe(self) -> Recipe:
+        """Return how texts became counts, without the terms."""
+        return self.column.recipe(np.empty(0, object), left_out=self._kept.left_out)
 
     def rows(self) -> SpilledRows:
         """Return the rows, from the first on."""

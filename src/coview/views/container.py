@@ -46,11 +46,14 @@ class Views(Constructors):
 
     Parameters
     ----------
-    data : dict, list or tuple of matrices, one matrix, or Views
+    data : dict, list or tuple of matrices, one matrix, texts, or Views
         ``{name: matrix}``; or several matrices, named ``view_0``, ``view_1``, ... unless `names`
         is given; or one matrix, named ``X``. A matrix is an array, a list of rows, a scipy.sparse
         array or matrix, or a pandas or polars DataFrame. The columns of a DataFrame become feature
-        names; its index becomes the ids, unless it only numbers the rows.
+        names; its index becomes the ids, unless it only numbers the rows. Texts may stand for a
+        matrix, ``{"en": ["a text", None], "links": matrix}``: they are counted as `from_texts` does
+        by default. One list of texts is the view ``text``, and a DataFrame with nothing but columns
+        of prose has a view for each.
     ids : sequence of str, or dict name -> sequence of str, default=None
         Unique names of the documents. A dict gives them for each view; they must agree.
     labels : array-like of shape (n_docs,), default=None
@@ -193,12 +196,18 @@ class Views(Constructors):
 
     @property
     def labels(self) -> np.ndarray | None:
-        """Class labels, or None. -1 (for texts: None) is unlabeled."""
+        """Class labels as they were given, integers or texts; None if there are none.
+
+        -1 (for texts: None) is unlabeled. `label_names` say what integers stand for.
+        """
         return self._contents.labels
 
     @property
     def named_labels(self) -> np.ndarray | None:
-        """Class labels by name, as classifiers predict them, where there are `label_names`."""
+        """Class labels by name where there are `label_names`, otherwise as they are.
+
+        An unlabeled document has None instead of a name.
+        """
         return None if self.labels is None else named_labels(self.labels, self.label_names)
 
     @property

@@ -233,7 +233,10 @@ def assemble(
     check_size(row_names, n_docs, "ids")
     for name, matrix in matrices.items():
         check_size(column_names[name], matrix.shape[1], _features_of(name))
-    return Contents(matrices, check_present(None, matrices), column_names, row_names)
+    masks = {name: named.present for name, named in given.items() if named.present is not None}
+    recipes = {name: named.recipe for name, named in given.items() if named.recipe is not None}
+    present = check_present(masks or None, matrices)
+    return Contents(matrices, present, column_names, row_names, recipes=recipes)
 
 
 def _agreed_ids(ids: Any, views: Iterable[str]) -> np.ndarray | None:

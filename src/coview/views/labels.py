@@ -3,6 +3,10 @@
 The one rule of this package: a document is unlabeled if its label is -1, None, NaN, NA, or a text
 without a visible character. Among texts "-1" is -1: NumPy, and every file of texts, make texts of
 numbers. All that take labels ask `is_unlabeled`.
+
+The other labels are all numbers or all texts, and whatever answers with labels answers in what was
+given: numbers for numbers, texts for texts. 1, 1.0 and True are the same number; 1 and "1" together
+are an error. Numbers may have names (`Views.label_names`): `Views.named_labels` has them.
 """
 
 from __future__ import annotations
@@ -154,7 +158,7 @@ def check_labels(labels: Any, n_docs: int, n_classes: int | None = None) -> np.n
             f"shape {array.shape}."
         )
     known = ~is_unlabeled(array)
-    if array.dtype.kind in "UT" or (array.dtype.kind == "O" and _are_texts(array, known)):
+    if _are_texts(array, known):
         return frozen(_with_none(array, known))
     if array.dtype.kind in "iu":
         return frozen(_check_codes(array.copy(), n_classes))
@@ -164,17 +168,70 @@ def check_labels(labels: Any, n_docs: int, n_classes: int | None = None) -> np.n
 
 
 def _are_texts(array: np.ndarray, known: np.ndarray) -> bool:
-    """Return whether objects are texts rather than numbers; refuse a mixture and other things."""
-    rows = np.flatnonzero(known).tolist()
-    texts = [isinstance(array[row], str) for row in rows]
-    for row, text in zip(rows, texts, strict=True):
+    """Return whether labels are texts rather than numbers; refuse a mixture and other things."""
+    if array.dtype.kind != "O":
+        return array.dtype.kind in "UT"
+    first: dict[bool, int] = {}
+    for row in np.flatnonzero(known).tolist():
         label = array[row]
-        if text != texts[0] or not isinstance(label, str | int | float | np.number | np.bool_):
+        if not isinstance(label, str | int | float | np.number | np.bool_):
             raise ValueError(
-                "Labels must be all integers (-1 is unlabeled) or all texts (None is unlabeled), "
-                f"found {type(label).__name__} ({printable(label)}) at {location(row)}."
+                "Labels must be numbers or texts, found "
+                f"{type(label).__name__} ({printable(label)}) at {location(row)}."
             )
-    return any(texts)
+        first.setdefault(isinstance(label, str), row)
+    if len(first) == 2:
+        number, text = first[False], first[True]
+        raise ValueError(
+            f"Labels must be all numbers or all texts, found both: {array[number]!r} at "
+            f"{location(number)}, and {quoted(str(array[text]))} at {location(text)}. Give all of "
+            "them as texts, or all as numbers; -1, None, NaN and empty texts are unlabeled in "
+            "either case."
+        )
+    return True in first
+
+
+def _of_one_type(array: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Return the labels of the known documents, as numbers or as an array of texts."""
+    _are_texts(array, known)
+    labels = array[known] if array.dtype.kind in "biufU" else np.array(array[known].tolist())
+    if labels.dtype.kind not in "biufU":
+        raise ValueError(f"Labels must be numbers or texts, found the type {array.dtype}.")
+    return labels
+
+
+def class_codes(labels: Any, marker: int | None = UNLABELED) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes, and the number of each document's class, -1 if it is unlabeled.
+
+    Parameters
+    ----------
+    labels : array-like of shape (documents,)
+        Numbers or texts; see the top of this module.
+    marker : int or None, default=-1
+        As in `is_unlabeled`.
+
+    Returns
+    -------
+    classes : ndarray of shape (classes,)
+        Sorted, of the type of the labels.
+    codes : ndarray of int of shape (documents,)
+
+    Examples
+    --------
+    >>> class_codes([7, None, 3, 7])
+    (array([3, 7]), array([ 1, -1,  0,  1]))
+    >>> class_codes(["b", None, "a", "b"])[1]
+    array([ 1, -1,  0,  1])
+    >>> class_codes([1, "1"])
+    Traceback (most recent call last):
+        ...
+    ValueError: Labels must be all numbers or all texts, found both: 1 at row 0, ...
+    """
+    array = label_array(labels)
+    known = ~is_unlabeled(array, marker)
+    codes = np.full(len(array), UNLABELED)
+    classes, codes[known] = np.unique(_of_one_type(array, known), return_inverse=True)
+    return classes, codes
 
 
 def _with_none(array: np.ndarray, known: np.ndarray) -> np.ndarray:
@@ -237,62 +294,49 @@ def check_topic_labels(labels: Any, n_docs: int, n_topics: int) -> np.ndarray:
 # -- names of classes ------------------------------------------------------------------------------
 
 
-class ClassNames(np.ndarray):
-    """An array of names of classes that refuses to be compared with numbers.
-
-    NumPy says of every text and every number that they differ, so an accuracy would be 0 where the
-    numbers of classes are meant.
-    """
-
-    def __eq__(self, other: Any) -> Any:
-        _refuse_numbers(self, other)
-        return self.view(np.ndarray) == other
-
-    def __ne__(self, other: Any) -> Any:
-        _refuse_numbers(self, other)
-        return self.view(np.ndarray) != other
-
-
-def _refuse_numbers(names: np.ndarray, other: Any) -> None:
-    kind = np.asarray(other).dtype.kind
-    if kind in "biuf" and np.size(other):
-        raise TypeError(
-            f"Names of classes ({listing(np.unique(names), 3)}) are compared with numbers. Compare "
-            "them with names; `Views.named_labels` has those of the documents."
-        )
-
-
-def as_names(labels: np.ndarray) -> np.ndarray:
-    """Return labels that are texts as `ClassNames`, others as they are."""
-    return labels.view(ClassNames) if labels.dtype.kind == "U" else labels
-
-
 def named_labels(labels: np.ndarray, names: Sequence[str] | None) -> np.ndarray:
     """Return the class of each document by its name, None if it is unlabeled.
 
-    Labels without names, and texts, are returned as they are.
+    Labels without names, numbers of other classes than the names are of, and texts are returned as
+    they are.
 
     >>> named_labels(np.array([1, -1, 0]), ["cat", "dog"])
     array(['dog', None, 'cat'], dtype=object)
     """
-    if names is None or labels.dtype.kind not in "iu":
+    if names is None or labels.dtype.kind not in "iu" or labels.max(initial=-1) >= len(names):
         return labels
     return np.array([*names, None], dtype=object)[labels]  # -1 picks the last
 
 
-def by_name(labels: np.ndarray, rows: np.ndarray, X: Any) -> np.ndarray:
-    """Return the classes of some rows of X by name, where X are views that know the names.
+def class_names(classes: np.ndarray, codes: np.ndarray, X: Any) -> list[str]:
+    """Return the name of each class: what X calls it, where X are views that name these classes.
 
-    They do if the classes are numbers and are those that the views have in these rows; a document
-    that is unlabeled in the views may have any. Otherwise the numbers may be of other classes.
+    They do if the classes are numbers and are those that the views have; a document that is
+    unlabeled in the views may have any. Otherwise the numbers may be of other classes, and a class
+    is called what it is.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (classes,)
+    codes : ndarray of int of shape (documents,)
+        The number of each document's class, -1 if it is unlabeled: see `class_codes`.
+    X : Views, or anything else
+
+    Examples
+    --------
+    >>> from coview import Views
+    >>> views = Views([[1], [2], [3]], labels=[1, -1, 0], label_names=["cat", "dog"])
+    >>> class_names(np.array([0, 1]), np.array([1, 1, 0]), views)
+    ['cat', 'dog']
     """
     own, names = getattr(X, "labels", None), getattr(X, "label_names", None)
-    if own is None or names is None or labels.dtype.kind not in "iuf" or rows.max() >= len(own):
-        return labels
-    same = (own[rows] == labels) | is_unlabeled(own[rows])
-    if not same.all() or not np.isin(labels, np.arange(len(names))).all():
-        return labels
-    return np.array(names)[labels.astype(np.intp)]
+    known = np.flatnonzero(codes >= 0)
+    if own is None or names is None or classes.dtype.kind not in "iuf" or len(own) != len(codes):
+        return list(map(str, classes.tolist()))
+    same = (own[known] == classes[codes[known]]) | is_unlabeled(own[known])
+    if not same.all() or not np.isin(classes, np.arange(len(names))).all():
+        return list(map(str, classes.tolist()))
+    return [names[int(number)] for number in classes]
 
 
 def labeled_accuracy(
@@ -300,30 +344,27 @@ def labeled_accuracy(
 ) -> float:
     """Return the share of labeled documents that a fitted classifier puts into their class.
 
-    Numbers in y are taken as those of the classes that X names, if the classifier knows its classes
-    by name.
+    A document of which nothing is known is in none: the score says so, and no warning.
     """
     given = label_array(y)
     known = ~is_unlabeled(given, marker)
     if given.ndim != 1 or not known.any():
         raise ValueError("y must have the class of at least one document to compare with.")
-    truth = np.array(given[known].tolist())
-    names = getattr(X, "label_names", None)
-    texts = classifier.classes_.dtype.kind == "U"
-    if texts and names is not None and truth.dtype.kind in "iu":
-        truth = np.array(names)[check_topic_labels(truth, len(truth), len(names))]
-    if texts != (truth.dtype.kind == "U"):
+    truth = _of_one_type(given, known)
+    if (classifier.classes_.dtype.kind == "U") != (truth.dtype.kind == "U"):
         raise ValueError(
             f"y has {listing(np.unique(truth), 3)}, the classes of the classifier are "
-            f"{listing(classifier.classes_, 3)}: give names or numbers as in fit."
+            f"{listing(classifier.classes_, 3)}: give names or numbers as in fit (`labels` of "
+            "views are numbers, `named_labels` their names)."
         )
-    predicted = classifier.predict(X)
+    predicted, unknown = classifier._found(X)
     if len(predicted) != len(given):
         raise ValueError(
             f"y has {plural(len(given), 'label')} for {plural(len(predicted), 'document')}."
         )
     weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-    return float(np.average(np.asarray(predicted)[known] == truth, weights=weights))
+    right = (predicted[known] == truth) & ~unknown[known]
+    return float(np.average(right, weights=weights))
 
 
 # -- documents of which nothing is known -----------------------------------------------------------
@@ -335,6 +376,7 @@ def mark_unknown(
     how: str,
     what: str = "topic",
     marker: int = UNLABELED,
+    why: str = "",
 ) -> np.ndarray:
     """Return predicted labels with those of documents that a model knows nothing of marked.
 
@@ -349,6 +391,8 @@ def mark_unknown(
         What the labels are, for the warning.
     marker : int
         What they become among numbers; among texts it is an empty text.
+    why : str
+        What is known of the first of them, for the warning.
     """
     check_choice("unknown", how, ["mark", "guess"])
     count = int(unknown.sum())
@@ -357,7 +401,8 @@ def mark_unknown(
     texts = labels.dtype.kind in "UO"
     warnings.warn(
         f"{count:,} of {plural(len(labels), 'document')} {'has' if count == 1 else 'have'} no "
-        f"feature that the model knows: their {what} is {'an empty text' if texts else marker} "
+        f"feature that the model knows{why and f' (the first: {why})'}: their {what} is "
+        f"{'an empty text' if texts else marker} "
         "(unknown='guess' gives the most likely one in general).",
         DataWarning,
         stacklevel=3,

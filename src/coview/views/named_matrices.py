@@ -1,5 +1,8 @@
 """Matrices with names from what a user gives: dicts, lists, arrays, sparse matrices, DataFrames.
 
+Texts are counted as `Views.from_texts` counts them by default: columns of texts or of lists of
+tokens in a dict, one list of texts, and a DataFrame that has columns of prose only.
+
 A DataFrame of pandas or polars brings names of columns and perhaps ids. Neither library is
 imported: narwhals, if it is installed, reads them all in the same way; without it, the members
 `columns` and `to_numpy`, which both libraries have, are enough.
@@ -8,6 +11,7 @@ imported: narwhals, if it is installed, reads them all in the same way; without 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,11 +22,16 @@ from coview.wording import listing, plural, quoted
 
 
 class NamedMatrix(NamedTuple):
-    """A matrix with the names of its rows and columns, as far as it brings some."""
+    """A matrix with the names of its rows and columns, as far as it brings some.
+
+    Texts that were counted also tell which documents have one, and how to count others.
+    """
 
     matrix: Any
     features: np.ndarray | None = None
     ids: list[str] | None = None
+    present: np.ndarray | None = None
+    recipe: Any = None
 
 
 def read_named_matrices(data: Any, names: Sequence[str] | None = None) -> dict[str, NamedMatrix]:
@@ -32,6 +41,9 @@ def read_named_matrices(data: Any, names: Sequence[str] | None = None) -> dict[s
             raise TypeError("`names` is for matrices without names; a dict has its own.")
         check_view_names(data)
         return {name: read_named_matrix(matrix, name) for name, matrix in data.items()}
+    if names is None and (texts := _prose_columns(data)):
+        ids = index_ids(data)
+        return {n: read_named_matrix(text, n)._replace(ids=ids) for n, text in texts.items()}
     several = _is_several(data)
     matrices = list(data) if several else [data]
     if names is None:
@@ -50,8 +62,58 @@ def _is_several(data: Any) -> bool:
     return isinstance(data, list | tuple) and any(len(getattr(X, "shape", ())) == 2 for X in data)
 
 
+def is_texts(X: Any) -> bool:
+    """Return whether these are texts, or lists of tokens, one for each document.
+
+    >>> is_texts(["a text", None]), is_texts([["a", "b"], []]), is_texts([["1", "2"], ["3", "4"]])
+    (True, True, False)
+    """
+    from coview.reading.recipes import is_raw_column
+
+    if not is_raw_column(X):
+        return isinstance(X, list) and bool(X) and all(item is None for item in X)
+    kinds = {type(item) for item in X if item is not None}
+    if any(issubclass(kind, PurePath) for kind in kinds):
+        return False
+    return not kinds <= {list, tuple} or not all(_is_number(t) for item in X for t in item or ())
+
+
+def _is_number(token: Any) -> bool:
+    try:
+        float(token)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _prose_columns(data: Any) -> dict[str, Any]:
+    """Return the texts of a list of texts, or of a frame in which every column is prose."""
+    from coview.reading.recipes import is_frame
+
+    if is_frame(data) and hasattr(data, "to_numpy"):
+        from coview.reading.tables import FrameRows, text_columns
+
+        kinds = [str(getattr(data[name], "dtype", "")).lower() for name in data.columns]
+        if not kinds or not all(kind.startswith(("object", "str", "utf8")) for kind in kinds):
+            return {}
+        frame = FrameRows(data)
+        columns = frame.columns()
+        if text_columns(frame) != columns:
+            return {}
+        cells = zip(*(row for _, row in frame.rows(columns)), strict=True)
+        return {name: list(column) for name, column in zip(columns, cells, strict=True)}
+    texts = is_texts(data) and any(isinstance(item, str) for item in data)
+    return {"text": data} if texts else {}
+
+
 def read_named_matrix(X: Any, view: str) -> NamedMatrix:
-    """Return a matrix of any kind with its names; only a DataFrame brings some."""
+    """Return a matrix of any kind with its names, which only DataFrames and texts bring."""
+    if is_texts(X):
+        from coview.reading.columns import read_column
+        from coview.reading.text_options import TextOptions
+
+        counted = read_column(view, X, TextOptions())
+        return NamedMatrix(counted.matrix, counted.features, None, counted.present, counted.recipe)
     # in this order: reading the columns of a polars LazyFrame gives a warning
     if not (hasattr(X, "to_numpy") and hasattr(X, "columns")):
         return NamedMatrix(X)
