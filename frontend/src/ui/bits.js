@@ -7,7 +7,7 @@ import { compareWith, corpus, group, hovered, nameOf, openDocument, openTopic, s
 /** A colored mark with the topic's number: never color alone. */
 export const Mark = ({ topic }) => {
   const slot = slots.value.get(topic);
-  return html`<span class=${`mark ${slot === undefined ? "gray" : `c${slot}`}`} aria-hidden="true">${topic + 1}</span>`;
+  return html`<span class=${`mark ${slot === undefined ? "gray" : `c${slot}`}`} aria-hidden="true">${topic}</span>`;
 };
 
 /** The name of a topic; a click opens it. */

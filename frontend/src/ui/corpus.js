@@ -55,9 +55,9 @@ export class Corpus {
       const own = this.topics[topic]?.name;
       if (own) return own;
       const named = this.views.findIndex((view) => view.named !== false);
-      if (named < 0) return `Topic ${topic + 1}`;
+      if (named < 0) return `Topic ${topic}`;
       const terms = this.firstTerms(named, topic, 3).map((term) => clip(this.term(named, term), 24));
-      return terms.join(", ") || `Topic ${topic + 1}`;
+      return terms.join(", ") || `Topic ${topic}`;
     });
   }
 
@@ -262,7 +262,7 @@ export class Corpus {
       if (text) return clip(text.split("\n").find((line) => line.trim()) ?? text, length);
     }
     const id = this.docs.ids?.[row];
-    return id !== null && id !== undefined && id !== "" ? clip(id, length) : `Document ${row + 1}`;
+    return id !== null && id !== undefined && id !== "" ? clip(id, length) : `Document ${row}`;
   }
 
   labelOf(row) {

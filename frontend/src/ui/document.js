@@ -23,7 +23,7 @@ export function Strip({ pairs }) {
       ${shown.map(([topic, share]) => {
         const slot = slots.value.get(topic);
         return html`<button key=${topic} class=${slot === undefined ? "gray" : `c${slot}`} style=${{ flexGrow: share }}
-          title=${`${clip(nameOf(topic), 60)}: ${percent(share)}`} aria-label=${`${topic + 1} ${clip(nameOf(topic), 60)}: ${percent(share)}`} onClick=${() => openTopic(topic)}>${share > 0.09 ? topic + 1 : ""}</button>`;
+          title=${`${clip(nameOf(topic), 60)}: ${percent(share)}`} aria-label=${`${topic} ${clip(nameOf(topic), 60)}: ${percent(share)}`} onClick=${() => openTopic(topic)}>${share > 0.09 ? topic : ""}</button>`;
       })}
       ${rest > 0.005 && html`<span class="rest" style=${{ flexGrow: rest }} title=${`other topics: ${percent(rest)}`}></span>`}
     </span>
@@ -71,7 +71,7 @@ function TopicShares({ row }) {
 function Word({ text, topic, times }) {
   const slot = slots.value.get(topic);
   if (slot === undefined) return html`<span>${text}</span>`;
-  return html`<span class=${`tint c${slot}`} title=${clip(nameOf(topic), 60)}>${text}<sub>${topic + 1}</sub>${times > 1 ? html`<small>×${times}</small>` : null}</span>`;
+  return html`<span class=${`tint c${slot}`} title=${clip(nameOf(topic), 60)}>${text}<sub>${topic}</sub>${times > 1 ? html`<small>×${times}</small>` : null}</span>`;
 }
 
 /** The topic of each word of a text, as the view's own recipe reads the word. */
@@ -159,7 +159,7 @@ export function Doc() {
   return html`
     <header class="head">
       <h2><bdi>${corpus.value.title(row, 110)}</bdi></h2>
-      <p>Document ${row + 1}${id !== undefined && id !== null && String(id) !== String(row) ? html` · <bdi>${clip(id, 60)}</bdi>` : null}${label !== null ? html` · <span class="tag"><bdi>${clip(label, 40)}</bdi></span>` : null}</p>
+      <p>Document ${row}${id !== undefined && id !== null && String(id) !== String(row) ? html` · <bdi>${clip(id, 60)}</bdi>` : null}${label !== null ? html` · <span class="tag"><bdi>${clip(label, 40)}</bdi></span>` : null}</p>
       <div class="actions">
         <button class="small" onClick=${() => askLike(row)}>Search with this document</button>
         <${CompareButton} thing=${`d${row}`} name="this document" />

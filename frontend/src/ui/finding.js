@@ -52,7 +52,7 @@ function Filters() {
       <summary>Filters${active ? ` (${active})` : ""}</summary>
       ${docs.labels && docs.label_names?.length > 0 && html`
         <${Select} plain label="Label" value=${state.label.value} options=${[["", "any"], ...docs.label_names.map((name, i) => [i, clip(name, 60)])]} onChange=${(v) => (state.label.value = numberOrNull(v))} />`}
-      <${Select} plain label="Topic" value=${state.within.value} options=${[["", "any"], ...topics.value.map(({ topic, name }) => [topic, `${topic + 1} ${clip(name, 50)}`])]} onChange=${(v) => (state.within.value = numberOrNull(v))} />
+      <${Select} plain label="Topic" value=${state.within.value} options=${[["", "any"], ...topics.value.map(({ topic, name }) => [topic, `${topic} ${clip(name, 50)}`])]} onChange=${(v) => (state.within.value = numberOrNull(v))} />
       ${views.length > 1 && html`
         <${Select} plain label="Lacks" value=${state.lacks.value} options=${[["", "any"], ...viewOptions()]} onChange=${(v) => (state.lacks.value = numberOrNull(v))} />`}
     </details>
@@ -97,7 +97,7 @@ function Topics() {
   const [shown, show] = useState(MOST_ROWS);
   const { views } = corpus.value;
   const wanted = text.trim().toLowerCase();
-  const rows = topics.value.filter((row) => !wanted || row.name.toLowerCase().includes(wanted) || String(row.topic + 1) === wanted);
+  const rows = topics.value.filter((row) => !wanted || row.name.toLowerCase().includes(wanted) || String(row.topic) === wanted);
   const key = COLUMNS[by];
   rows.sort((x, y) => (key(x) < key(y) ? -1 : key(x) > key(y) ? 1 : x.topic - y.topic));
   const largest = Math.max(...topics.value.map((row) => row.size), 1e-9);

@@ -96,7 +96,7 @@ export function Topic() {
   return html`
     <header class="head">
       <h2><${Mark} topic=${topic} /><bdi>${nameOf(topic)}</bdi></h2>
-      <p>Topic ${topic + 1}${row.members.length > 1 ? `, merged with ${row.members.filter((t) => t !== topic).map((t) => t + 1).join(", ")}` : ""} · ${plural(row.members.reduce((sum, t) => sum + (corpus.value.topics[t].n_docs ?? 0), 0), "document")}</p>
+      <p>Topic ${topic}${row.members.length > 1 ? `, merged with ${row.members.filter((t) => t !== topic).join(", ")}` : ""} · ${plural(row.members.reduce((sum, t) => sum + (corpus.value.topics[t].n_docs ?? 0), 0), "document")}</p>
       <div class="actions">
         <button class="small" onClick=${() => step(-1)} aria-label="Previous topic">‹</button>
         <button class="small" onClick=${() => step(1)} aria-label="Next topic">›</button>

@@ -175,7 +175,7 @@ const Legend = () => html`
       <li key=${`${color}${topic ?? ""}`}>
         ${topic === undefined
           ? html`<span><i class="dot" style=${{ background: paint.value.palette[color] }}></i>${text}</span>`
-          : html`<button class="link" onClick=${() => openTopic(topic)}><i class="dot" style=${{ background: paint.value.palette[color] }}></i>${topic + 1} <bdi>${nameOf(topic)}</bdi>${more > 0 ? html`<span title=${`and ${more} topics near it`}>+${more}</span>` : null}</button>`}
+          : html`<button class="link" onClick=${() => openTopic(topic)}><i class="dot" style=${{ background: paint.value.palette[color] }}></i>${topic} <bdi>${nameOf(topic)}</bdi>${more > 0 ? html`<span title=${`and ${more} topics near it`}>+${more}</span>` : null}</button>`}
       </li>
     `)}
   </ul>
