@@ -100,9 +100,10 @@ ALLOWED = {
     "inspection": {"io", "model_checks"},
     "metrics": {"params", "views.labels"},
     "term_names": set(),
+    "captions": {"reading.recipes", "wording"},
     "reporting": {
-        *("_lazy", "escaping", "extras", "held_out", "kernels", "metrics", "models", "params"),
-        *("retrieval", "runners", "term_names", "views", "wording"),
+        *("_lazy", "captions", "escaping", "extras", "held_out", "kernels", "metrics", "models"),
+        *("params", "retrieval", "runners", "term_names", "views", "wording"),
     },
     "annotation": {
         *("extras", "models", "params", "retrieval", "runners", "term_names", "views", "wording"),
@@ -117,6 +118,7 @@ ALLOWED = {
         *(
             "__version__",
             "annotation",
+            "captions",
             "em.simplex",
             "escaping",
             "extras",
@@ -148,8 +150,8 @@ ALLOWED = {
         *("params", "plot", "progress", "runners", "views", "wording"),
     },
     "serving": {
-        *("__version__", "em.scaling", "escaping", "extras", "models", "params", "reporting"),
-        *("reading.image_files", "retrieval", "runners", "views", "wording"),
+        *("__version__", "captions", "em.scaling", "escaping", "extras", "models", "params"),
+        *("reporting", "reading.image_files", "retrieval", "runners", "views", "wording"),
     },
     "demo": {"datasets", "escaping", "metrics", "models", "reporting", "views"},
     "cli": EVERYTHING,

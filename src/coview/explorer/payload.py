@@ -41,7 +41,6 @@ def payload_of(
     views: Views,
     *,
     texts: Texts | None = None,
-    titles: Sequence[str] | None = None,
     pictures: Mapping[str, Sequence[Any]] | None = None,
     title: str | None = None,
     umap: bool = False,
@@ -52,14 +51,12 @@ def payload_of(
     Parameters
     ----------
     report : Report
-        Of `coview.report`.
+        Of `coview.report`; its titles are those of the documents.
     model : fitted model or TopicClassifier
     views : Views
         The documents, with the columns of the model.
     texts : dict of sequence of (str or None), optional
         The raw texts of some views, of which the page shows the beginnings.
-    titles : sequence of str, optional
-        A title of each document; by default documents are called by their ids.
     pictures : dict of sequence of (path, array, data URI or None), optional
         By view, the picture of each document.
     title : str, optional
@@ -91,7 +88,7 @@ def payload_of(
         "topics": _topics_meta(report, inner),
         "docs": {
             "ids": None if views.ids is None else [str(i) for i in views.ids],
-            "titles": None if titles is None else [str(t) for t in titles],
+            "titles": report.titles,
             "snippets": snippets,
             "labels": None if report.labels is None else report.labels,
             "label_names": report.label_names or [],

@@ -122,7 +122,7 @@ def _documents(report: Report, title: str, values: np.ndarray, rows: list[int]) 
     head = ["document", "value", *map(_short, report.view_mixtures)]
     body = []
     for d in rows:
-        name = f"row {d}" if report.doc_ids is None else printable(report.doc_ids[d], 40)
+        name = printable(report.title(d), 40)
         mains = [_main_topic(mixtures[d]) for mixtures in report.view_mixtures.values()]
         body.append([name, f"{values[d]:.2f}", *mains])
     return _table(f"{title} (main topic by each view alone)", head, body, left=1)

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from coview.captions import document_title
 from coview.escaping import for_json
 
 LISTED = 20  # documents of each list in a report without its documents
 Terms = list[tuple[str, float]]
+_OF_DOCUMENTS = ("mixtures", "view_mixtures", "labels", "doc_ids", "titles", "fit")
 
 
 @dataclass(frozen=True)
@@ -198,6 +200,8 @@ class Report:
     doc_ids : list of str, or None
     sentences : dict of str
         "Is it any good?", a sentence for each part of the answer.
+    titles : list of str, or None
+        What documents are called, if titles were given; "" for one without a title.
     """
 
     model: dict[str, Any]
@@ -215,6 +219,11 @@ class Report:
     label_names: list[str] | None
     doc_ids: list[str] | None
     sentences: dict[str, str]
+    titles: list[str] | None = None
+
+    def title(self, row: int) -> str:
+        """Return what a document is called: its title, else its id, else its number from 0."""
+        return document_title(row, self.doc_ids, self.titles)
 
     def disagreeing(self, top: int = LISTED) -> list[int]:
         """Return the documents whose views disagree most beyond chance, the first first."""
@@ -237,7 +246,7 @@ class Report:
             Whether to include what is known of every document: mixtures, disagreement, fit,
             labels. Without it there are the first of each list of documents.
         """
-        left_out = () if documents else ("mixtures", "view_mixtures", "labels", "doc_ids", "fit")
+        left_out = () if documents else _OF_DOCUMENTS
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
         if not documents:
             found["disagreement"] = self._mean_disagreement()
@@ -283,7 +292,7 @@ class Report:
 
     def _entry(self, row: int, value: float) -> dict[str, Any]:
         found = None if self.doc_ids is None else self.doc_ids[row]
-        return {"row": row, "id": found, "value": float(value)}
+        return {"row": row, "id": found, "title": self.title(row), "value": float(value)}
 
 
 def _first(scores: np.ndarray, top: int) -> list[int]:
