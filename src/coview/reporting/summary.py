@@ -82,7 +82,7 @@ def report(
     >>> report = coview.report(LinkPLSA(3, random_state=0).fit(views), views)
     >>> len(report.topics), sorted(report.view_mixtures), report.mixtures.shape
     (3, ['image', 'text'], (60, 3))
-    >>> report.sentences["agreement"].startswith("Of what a view's own topics explain")
+    >>> report.sentences["agreement"].startswith("The views of ")
     True
     """
     check_is_fitted(model)

@@ -11,6 +11,7 @@ from coview.captions import document_title
 from coview.escaping import for_json
 
 LISTED = 20  # documents of each list in a report without its documents
+NOTICEABLE = 0.1  # loss beyond chance from which the views of a document disagree
 Terms = list[tuple[str, float]]
 _OF_DOCUMENTS = ("mixtures", "view_mixtures", "labels", "doc_ids", "titles", "fit")
 
@@ -72,8 +73,8 @@ class TopicReport:
     labels : dict of float
         The share of each class among its labeled documents, weighted by p(z|d), largest first.
     agreement : float
-        1 minus the mean disagreement of views beyond chance of its documents, weighted by p(z|d);
-        1 if views agree as well as chance allows. NaN where no document has two views.
+        The share of its documents, weighted by p(z|d), whose views agree: see
+        `Disagreement.noticed`. NaN where fewer than three of its documents have two views.
     stability : float or None
         See `topic_stability_`.
     coherence : dict of float
@@ -103,8 +104,9 @@ class Disagreement:
     ----------
     value : ndarray of shape (documents,)
         How much of what its own topics explain of a view is lost with the topics of another view,
-        each folded in alone: 0 nothing, 1 everything (see `coview.reporting.disagreement`). Of more
-        than two views, that of the view which differs most from the others.
+        each folded in alone: from 0, nothing, to 1, everything (see
+        `coview.reporting.disagreement`). Of more than two views, that of the view which differs
+        most from the others.
     chance : ndarray of shape (documents,)
         The same of documents drawn from the model: same lengths, one mixture for all views.
     beyond : ndarray of shape (documents,)
@@ -114,7 +116,7 @@ class Disagreement:
     by_pair : dict of (str, str) to Disagreement
         The same for each pair of views; empty for a pair itself.
     by_topic : ndarray of shape (topics,)
-        The mean of `beyond` over documents and pairs of views, weighted by p(z|d).
+        The share of the documents, weighted by p(z|d), whose views disagree.
     """
 
     value: np.ndarray
@@ -123,6 +125,11 @@ class Disagreement:
     divergence: np.ndarray
     by_pair: dict[tuple[str, str], Disagreement] = field(default_factory=dict)
     by_topic: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def noticed(self) -> np.ndarray:
+        """Whether the views of each document disagree: they lose 0.1 more than by chance."""
+        return self.beyond >= NOTICEABLE  # False where it is NaN
 
 
 @dataclass(frozen=True)
@@ -135,29 +142,26 @@ class SearchQuality:
         The views.
     n : int
         Documents of the sample, each a query and an answer.
-    relevant : {"class", "pair"}
-        What counts as a good answer in `map`: a document of the same class, or the document
-        itself.
-    map : float
-        Mean average precision; by pairs it is the mean of 1 / rank.
-    chance_map : float
-        That of a random order.
+    first, ten : float
+        Share of the queries to which the document itself is the first answer, or among the first
+        ten; by chance 1 / n and 10 / n.
     median_rank : float
-        Of the document itself, from 1; `chance_rank` is that of a random order.
-    chance_rank : float
-    first : float
-        Share of the queries to which the document itself is the first answer.
+        Of the document itself, from 1; by chance (n + 1) / 2.
+    same_label : float or None
+        Of the first ten other documents, the share that has the label of the query; None without
+        labels. It tells whether topics follow the labels, not whether a document is found.
+    chance_same_label : float or None
+        That of a random order.
     """
 
     query: str
     answer: str
     n: int
-    relevant: str
-    map: float
-    chance_map: float
-    median_rank: float
-    chance_rank: float
     first: float
+    ten: float
+    median_rank: float
+    same_label: float | None = None
+    chance_same_label: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,8 +230,9 @@ class Report:
         return document_title(row, self.doc_ids, self.titles)
 
     def disagreeing(self, top: int = LISTED) -> list[int]:
-        """Return the documents whose views disagree most beyond chance, the first first."""
-        return _first(-self.disagreement.beyond, top)
+        """Return the documents whose views disagree, the farthest apart first."""
+        apart = _first(-self.disagreement.beyond, len(self.fit))
+        return [d for d in apart if self.disagreement.noticed[d]][:top]
 
     def unexplained(self, top: int = LISTED) -> list[int]:
         """Return the documents that the topics explain worst, the worst first."""
