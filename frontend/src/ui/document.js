@@ -123,7 +123,7 @@ function Neighbors({ row, view }) {
   const scores = new Map(found.hits.map((hit) => [hit.row, hit.score]));
   return html`
     <h4>by <bdi>${clip(corpus.value.views[view].name, 30)}</bdi></h4>
-    <${Documents} label=${`Neighbors by ${corpus.value.views[view].name}`} rows=${[...scores.keys()]} value=${(r) => score(scores.get(r))} />
+    <${Documents} label=${`Neighbors by ${corpus.value.views[view].name}`} view=${view} rows=${[...scores.keys()]} value=${(r) => score(scores.get(r))} />
   `;
 }
 
@@ -132,8 +132,8 @@ function Verdict({ row }) {
   const { arrays } = corpus.value;
   const [value, chance, beyond] = ["value", "chance", "beyond"].map((name) => arrays[`disagreement.${name}`]?.[row]);
   if (!Number.isFinite(beyond)) return null;
-  const words = beyond > 0.1 ? "Its views disagree" : beyond > 0 ? "Its views differ a little" : "Its views agree";
-  return html`<p class=${`verdict ${beyond > 0.1 ? "strong" : ""}`}><b>${words}:</b> with the topics of one view, ${percent(Math.max(0, Math.min(1, value)))} of what explains another is lost; chance alone would lose ${percent(Math.max(0, chance))}.</p>`;
+  const apart = beyond >= corpus.value.noticeable;
+  return html`<p class=${`verdict ${apart ? "strong" : ""}`}><b>${apart ? "Its views disagree" : "Its views agree"}:</b> with the topics of one view, ${percent(value)} of what explains another is lost; chance alone would lose ${percent(chance)}.</p>`;
 }
 
 /** The whole texts, from the server that the page came from. */
@@ -159,7 +159,7 @@ export function Doc() {
   return html`
     <header class="head">
       <h2><bdi>${corpus.value.title(row, 110)}</bdi></h2>
-      <p>Document ${row}${id !== undefined && id !== null && String(id) !== String(row) ? html` · <bdi>${clip(id, 60)}</bdi>` : null}${label !== null ? html` · <span class="tag"><bdi>${clip(label, 40)}</bdi></span>` : null}</p>
+      <p>Document ${row}${id && String(id) !== String(row) && docs.titles?.[row] ? html` · <bdi>${clip(id, 60)}</bdi>` : null}${label !== null ? html` · <span class="tag"><bdi>${clip(label, 40)}</bdi></span>` : null}</p>
       <div class="actions">
         <button class="small" onClick=${() => askLike(row)}>Search with this document</button>
         <${CompareButton} thing=${`d${row}`} name="this document" />

@@ -78,7 +78,7 @@ function Results() {
       ${unknown.length > 0 && html`<p class="warn">Not in the vocabulary: ${unknown.slice(0, 12).map((word) => clip(word, 30)).join(", ")}</p>`}
       ${reason && html`<p class="warn">${reason}</p>`}
     </div>
-    <${Documents} label="Answers" rows=${list.map(({ row }) => row)} value=${(row) => score(of[row]?.score)} empty="No document answers this." />
+    <${Documents} label="Answers" view=${answerView.value} rows=${list.map(({ row }) => row)} value=${(row) => score(of[row]?.score)} empty="No document answers this." />
   `;
 }
 
@@ -107,7 +107,7 @@ function Topics() {
     <th scope="col" aria-sort=${by === column ? (column === "size" ? "descending" : "ascending") : "none"}>
       <button class="link" onClick=${() => setBy(column)}>${children}${by === column ? html`<span aria-hidden="true"> ▾</span>` : null}</button></th>`;
   return html`
-    <${Note}>What the documents are about. The small bars say in which view it shows most${agree ? ", agreement is 1 where the views of its documents differ no more than by chance" : ""}.</${Note}>
+    <${Note}>What the documents are about. The small bars say in which view it shows most${agree ? ", “Agree” says in how many of its documents the views agree" : ""}.</${Note}>
     ${topics.value.length > 12 && html`<label class="box slim"><span class="sr">Find a topic by name</span><input type="search" placeholder="Find a topic …" value=${text} onInput=${(e) => setText(e.target.value)} /></label>`}
     <table class="topics" onKeyDown=${moveInList}>
       <caption class="sr">Topics: size, name, share of each view, agreement</caption>
@@ -122,7 +122,7 @@ function Topics() {
             <th scope="row"><button data-entry class="link topic" aria-current=${row.topic === shownTopic.value ? "true" : undefined} onClick=${() => openTopic(row.topic)}><${Mark} topic=${row.topic} /><bdi>${clip(row.name, 60)}</bdi></button></th>
             <td class="size"><${Bar} share=${row.size / largest} slot=${slots.value.get(row.topic)} text=${percent(row.size)} /></td>
             ${views.length > 1 && html`<td><${ViewShares} shares=${row.share} largest=${widest} /></td>`}
-            ${agree && html`<td class="n">${score(row.agreement)}</td>`}
+            ${agree && html`<td class="n">${percent(row.agreement)}</td>`}
           </tr>`)}
       </tbody>
     </table>

@@ -58,7 +58,7 @@ function Facts({ row }) {
   return html`
     <dl class="facts">
       <div><dt>Size</dt><dd>${percent(row.size)}</dd></div>
-      ${known(row.agreement) && html`<div><dt>Agreement</dt><dd>${score(row.agreement)}</dd></div>`}
+      ${known(row.agreement) && html`<div><dt>Views agree</dt><dd>${percent(row.agreement)}</dd></div>`}
       ${known(stability) && html`<div><dt>Stability</dt><dd>${score(stability)}</dd></div>`}
       ${views.map((view, v) => html`
         <div key=${v}><dt><bdi>${clip(view.name, 24)}</bdi></dt><dd>${percent(row.share[v])}${known(coherence?.[view.name]) ? html` <small>coherence ${score(coherence[view.name])}</small>` : null}</dd></div>`)}

@@ -25,6 +25,7 @@ from coview.explorer.page_recipes import idf_of, page_recipe
 from coview.explorer.pictures import small_pictures
 from coview.models import topic_model
 from coview.reporting.terms import term_shares
+from coview.reporting.value import NOTICEABLE
 from coview.retrieval.words import WORDS, shared_terms
 from coview.views.checks import DataWarning
 from coview.views.container import Views
@@ -95,6 +96,7 @@ def payload_of(
             "pictures": small or None,
         },
         "search": {**_search_meta(inner, counts), "complete": not (left_out or coarse)},
+        "noticeable": NOTICEABLE,
         "pairs": [[_number(inner, a), _number(inner, b)] for a, b in report.disagreement.by_pair],
         "notes": [*coarse, *left_out, *cut, *no_room, *_differences(inner)],
     }

@@ -87,7 +87,7 @@ const arrows = computed(() => {
   const name = corpus.value.disagreement(a, b);
   const beyond = corpus.value.arrays[name];
   if (!beyond) return { all: 0, list: [] };
-  const rows = corpus.value.ranked(name, { keep: (row) => beyond[row] > 0 && corpus.value.has(row, a) && corpus.value.has(row, b) });
+  const rows = corpus.value.ranked(name, { keep: (row) => beyond[row] >= corpus.value.noticeable && corpus.value.has(row, a) && corpus.value.has(row, b) });
   const chosen = state.doc.value;
   const shown = rows.slice(0, N_ARROWS);
   if (rows.includes(chosen) && !shown.includes(chosen)) shown.push(chosen);
