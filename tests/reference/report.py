@@ -31,8 +31,7 @@ def loss(counts, own, other, p_w_z, p_w, *, smoothing, constant):
     mine = log_likelihood(counts, own, p_w_z, p_w, smoothing)
     theirs = log_likelihood(counts, other, p_w_z, p_w, smoothing)
     corpus = log_likelihood(counts, None, p_w_z, p_w, smoothing)
-    lost = max(mine - theirs, 0.0)
-    return lost / (max(mine - corpus, lost) + constant)
+    return (mine - theirs) / (max(mine - corpus, 0.0) + constant)
 
 
 def topics_without(document, X, theta, p_w_z):

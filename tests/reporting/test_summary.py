@@ -1,6 +1,7 @@
 """`report`: every model and every kind of documents, and what its values mean."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -258,7 +259,8 @@ def test_to_have_the_same_label_is_not_to_be_found():
     """Documents that cannot be told apart within their class: labels all right, few found."""
     pattern = np.kron(np.eye(2, dtype=int), np.ones((20, 5), int)) * 4
     views = Views({"text": pattern, "image": pattern[:, ::-1]}, labels=[0] * 20 + [1] * 20)
-    found = coview.report(quick_fit(views, 2, init="kmeans"), views, **QUICK | {"search_sample": 40})
+    fitted = quick_fit(views, 2, init="kmeans")
+    found = coview.report(fitted, views, **QUICK | {"search_sample": 40})
     for s in found.search:
         assert s.same_label == 1
         assert s.chance_same_label == pytest.approx(19 / 39)
@@ -289,14 +291,21 @@ def test_views_agree_in_as_many_documents_as_are_not_listed(report):
     n_docs, apart = int((~np.isnan(found.beyond)).sum()), int(found.noticed.sum())
     assert len(report.disagreeing(1000)) == apart
     assert f"The views of {n_docs - apart} of {n_docs} documents" in report.sentences["agreement"]
-    for part in (found, *found.by_pair.values()):
-        for level in (part.value, part.chance):
-            known = level[~np.isnan(level)]
-            assert (known >= 0).all()
-            assert (known <= 1).all()
     mass = report.mixtures[~np.isnan(found.beyond)].sum(axis=0)
     agree = report.mixtures[found.beyond < 0.1].sum(axis=0) / mass
     np.testing.assert_allclose([t.agreement for t in report.topics], agree, rtol=1e-5)
+
+
+def test_what_is_shown_of_a_loss_is_a_share(report):
+    """Topics of another view may mislead, and so lose more than there was."""
+    loss = report.disagreement.value * 50 - 1
+    wild = replace(report, disagreement=replace(report.disagreement, value=loss, beyond=loss))
+    shown = strict(wild.to_json())["disagreement"]
+    assert 0 <= shown["value"] <= 1
+    assert np.nanmax(loss) > 1
+    lines = wild.to_text().split("Views disagree", 1)[1].split("\n\n")[0].splitlines()[2:]
+    assert lines
+    assert all(0 <= float(line.split("%")[0].split()[-1]) <= 100 for line in lines)
 
 
 def test_documents_are_called_by_title_id_or_number(model, views):
@@ -330,7 +339,7 @@ def test_json_has_everything_that_is_asked_for(report):
 
 def test_every_question_has_a_sentence(report):
     questions = ["convergence", "topics", "stability", "coherence", "views", "coverage"]
-    assert list(report.sentences) == [*questions, "agreement", "fit", "search"]
+    assert list(report.sentences) == [*questions, "agreement", "fit", "search", "labels"]
     assert all(said.endswith(".") for said in report.sentences.values())
     assert isinstance(report, Report)
 

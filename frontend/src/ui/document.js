@@ -132,8 +132,9 @@ function Verdict({ row }) {
   const { arrays } = corpus.value;
   const [value, chance, beyond] = ["value", "chance", "beyond"].map((name) => arrays[`disagreement.${name}`]?.[row]);
   if (!Number.isFinite(beyond)) return null;
+  const share = (loss) => Math.max(0, Math.min(1, loss)); // topics that mislead lose more than there was
   const apart = beyond >= corpus.value.noticeable;
-  return html`<p class=${`verdict ${apart ? "strong" : ""}`}><b>${apart ? "Its views disagree" : "Its views agree"}:</b> with the topics of one view, ${percent(value)} of what explains another is lost; chance alone would lose ${percent(chance)}.</p>`;
+  return html`<p class=${`verdict ${apart ? "strong" : ""}`}><b>${apart ? "Its views disagree" : "Its views agree"}:</b> with the topics of one view, ${percent(share(value))} of what explains another is lost; chance alone would lose ${percent(share(chance))}.</p>`;
 }
 
 /** The whole texts, from the server that the page came from. */

@@ -22,7 +22,7 @@ function disagreeing() {
   const values = arrays[name];
   return {
     rows: corpus.value.ranked(name, { keep: (row) => values[row] >= noticeable && passes(row) }),
-    value: (row) => `+${percent(values[row])}`,
+    value: (row) => `+${percent(Math.min(1, values[row]))}`,
     note: html`Documents whose views tell different stories: with the topics of one view, at least ${percent(noticeable)} more of what explains another is lost than by chance. A wrong caption, a swapped translation, irony.`,
   };
 }

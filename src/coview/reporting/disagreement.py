@@ -3,17 +3,15 @@
 What a view's own mixture explains of its tokens is its gain, in nats over the frequencies of terms.
 With the mixture of another view instead, some of it is lost:
 
-    lost(a, b) = L_b(theta_b) - L_b(theta_a)
-    gain(b) = L_b(theta_b) - L_b(corpus)
-    loss(a, b) = lost(a, b) / [ max(gain(b), lost(a, b)) + C ]
+    loss(a, b) = [ L_b(theta_b) - L_b(theta_a) ] / [ L_b(theta_b) - L_b(corpus) + C ]
 
 where L_b(theta) is the log-likelihood of the tokens in view b, and every theta is that of one view
 folded in alone. 0: the topics of view a explain view b as well as its own do; 1: they explain
-nothing of it, or mislead, which loses more than was gained and cannot be more than everything. The
-constant C keeps short documents, of which little is known, from the top. The
-disagreement of two views is the mean of loss(a, b) and loss(b, a). Topics with similar words are no
-disagreement here, unlike in the Jensen-Shannon divergence of mixtures; experiments/disagreement.md
-compares both by faults that were planted.
+nothing of it; above 1 they mislead, which ranks documents (bounded losses found fewer of the faults
+that were planted) and is shown as 1. The constant C keeps short documents, of which little is
+known, from the top. The disagreement of two views is the mean of loss(a, b) and loss(b, a). Topics
+with similar words are no disagreement here, unlike in the Jensen-Shannon divergence of mixtures;
+experiments/disagreement.md compares both by faults that were planted.
 
 By chance views differ the more the shorter they are. So each document is drawn again from the
 model, with the same lengths and one mixture for all its views (`folding.resample`); the mean loss
@@ -185,11 +183,8 @@ def _of_pair(folded: Folded, a: str, b: str, real: Explained, drawn: Explained) 
 
 def _loss(lost: Explained, real: Explained, a: str, b: str) -> np.ndarray:
     """Return the mean of loss(a, b) and loss(b, a), relative to the gain of real documents."""
-    losses = []
-    for way in ((a, b), (b, a)):
-        nats = np.maximum(lost.lost[way], 0.0)  # a prior may keep a view from its best mixture
-        losses.append(nats / (np.maximum(real.gain(way[1]), nats) + C))
-    return _mean(losses)
+    ways = ((a, b), (b, a))
+    return _mean([lost.lost[way] / (real.gain(way[1]) + C) for way in ways])
 
 
 def _over_pairs(pairs: Sequence[Disagreement], n_docs: int) -> Disagreement:

@@ -7,7 +7,7 @@ from textwrap import wrap
 
 import numpy as np
 
-from coview.reporting.value import Report, TopicReport
+from coview.reporting.value import Report, TopicReport, as_share
 from coview.wording import plural, printable
 
 WIDTH = 100
@@ -116,8 +116,9 @@ def _topic(topic: TopicReport, terms: int) -> list[str]:
 
 
 def _disagreeing(report: Report, top: int) -> str:
-    found, rows = report.disagreement, report.disagreeing(top)
-    cells = [[_percent(found.value[d]), _percent(found.chance[d])] for d in rows]
+    rows = report.disagreeing(top)
+    lost, chance = map(as_share, (report.disagreement.value, report.disagreement.chance))
+    cells = [[_percent(lost[d]), _percent(chance[d])] for d in rows]
     return _documents(report, "Views disagree", rows, ["lost", "by chance"], cells)
 
 

@@ -104,9 +104,9 @@ class Disagreement:
     ----------
     value : ndarray of shape (documents,)
         How much of what its own topics explain of a view is lost with the topics of another view,
-        each folded in alone: from 0, nothing, to 1, everything (see
+        each folded in alone: 0 nothing, 1 everything, more where they mislead (see
         `coview.reporting.disagreement`). Of more than two views, that of the view which differs
-        most from the others.
+        most from the others. Means and pages show it between 0 and 1.
     chance : ndarray of shape (documents,)
         The same of documents drawn from the model: same lengths, one mixture for all views.
     beyond : ndarray of shape (documents,)
@@ -307,8 +307,14 @@ def _first(scores: np.ndarray, top: int) -> list[int]:
 
 
 def _means(found: Disagreement) -> dict[str, float]:
-    parts = ("value", "chance", "beyond", "divergence")
-    return {name: mean_of_known(getattr(found, name)) for name in parts}
+    value, chance = (mean_of_known(as_share(level)) for level in (found.value, found.chance))
+    apart = mean_of_known(found.divergence)
+    return {"value": value, "chance": chance, "beyond": value - chance, "divergence": apart}
+
+
+def as_share(loss: np.ndarray) -> np.ndarray:
+    """Return losses as shares of what there was to lose: from 0, nothing, to 1, everything."""
+    return np.clip(loss, 0.0, 1.0)
 
 
 def mean_of_known(values: np.ndarray) -> float:
