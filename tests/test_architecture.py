@@ -153,7 +153,7 @@ ALLOWED = {
         *("__version__", "captions", "em.scaling", "escaping", "extras", "models", "params"),
         *("reporting", "reading.image_files", "retrieval", "runners", "views", "wording"),
     },
-    "demo": {"datasets", "escaping", "metrics", "models", "reporting", "views"},
+    "demo": {"datasets", "escaping", "metrics", "models", "reporting", "retrieval", "views"},
     "cli": EVERYTHING,
     "__main__": {"cli"},
     "__init__": EVERYTHING,

@@ -180,7 +180,7 @@ def compare(
 
       coview compare news.csv --text en --text de -k 5,10,20
 
-      coview compare pages/ --task classify --rates 0.03,0.05 --model link --model nb --set max_iter=50
+      coview compare pages/ --task classify --model link --model nb --set max_iter=50
 
       coview compare --example-plan -o experiment.toml
 
