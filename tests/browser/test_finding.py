@@ -27,7 +27,26 @@ def test_typed_words_are_answered_as_python_answers_them(show, news):
     for text, hit in zip(found, list(expected)[:5], strict=False):
         assert abs(float(text.split()[-1]) - hit.score) < 0.0051  # two digits are shown
     first = news.rows[next(iter(expected)).position]
-    assert (first["en"] or first["de"])[:30] in found[0]
+    assert first["de"][:30] in found[0]  # the text of the view that answered
+    assert first["id"] in found[0]
+
+
+def test_answers_show_the_text_of_the_view_that_answered(show, news):
+    page = show(q="rain and strong wind", side="results").page
+    rows = {row["id"]: row for row in news.rows}
+    for view, name in ((1, "de"), (0, "en")):
+        chosen(page, "answer by").select_option(str(view))
+        page.get_by_text(f"best answers by {name}").wait_for()
+        for answer in page.locator(ANSWERS).all()[:5]:
+            row = rows[answer.locator("bdi").first.inner_text()]
+            assert row[name].startswith(answer.locator("small").inner_text().rstrip("…"))
+
+
+def test_the_list_has_the_documents_that_the_sentence_counts(show, news):
+    page = show(side="lists", list="disagree").page
+    said = page.locator(".sentences").inner_text()
+    listed = page.locator(".find .total").inner_text().split()[0]
+    assert f"those of the other {listed} disagree" in said
 
 
 def test_the_asking_and_the_answering_view_can_be_changed(show):
