@@ -111,9 +111,10 @@ ALLOWED = {
     "inspection": {"io", "model_checks"},
     "metrics": {"params", "views.labels"},
     "term_names": set(),
+    "captions": {"reading.recipes", "wording"},
     "reporting": {
-        *("_lazy", "escaping", "extras", "held_out", "kernels", "metrics", "models", "params"),
-        *("retrieval", "runners", "term_names", "tree", "views", "wording"),
+        *("_lazy", "captions", "escaping", "extras", "held_out", "kernels", "metrics", "models"),
+        *("params", "retrieval", "runners", "term_names", "tree", "views", "wording"),
     },
     "annotation": {
         *("documents", "extras", "models", "params", "retrieval", "runners", "term_names"),
@@ -134,6 +135,7 @@ ALLOWED = {
         *(
             "__version__",
             "annotation",
+            "captions",
             "em.simplex",
             "escaping",
             "extras",
@@ -165,10 +167,10 @@ ALLOWED = {
         *("plot", "progress", "runners", "views", "wording"),
     },
     "serving": {
-        *("__version__", "em.scaling", "escaping", "extras", "models", "params", "reporting"),
-        *("reading.image_files", "retrieval", "runners", "views", "wording"),
+        *("__version__", "captions", "em.scaling", "escaping", "extras", "models", "params"),
+        *("reporting", "reading.image_files", "retrieval", "runners", "views", "wording"),
     },
-    "demo": {"datasets", "escaping", "metrics", "models", "reporting", "views"},
+    "demo": {"datasets", "escaping", "metrics", "models", "reporting", "retrieval", "views"},
     "cli": EVERYTHING,
     "__main__": {"cli"},
     "__init__": EVERYTHING,

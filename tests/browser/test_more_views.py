@@ -47,9 +47,10 @@ def test_twins_and_pairs_of_three_views(show, three):
     opened = show(three, mode="twin", side="lists")
     page = opened.page
     expect(page.locator(".panel")).to_have_count(3)
-    page.locator("label.select:has-text('between') select").select_option("2")
-    assert "a=2" in opened.hash()
+    page.locator("label.select:has-text('Between') select").select_option("0,2")
+    assert "between=0%2C2" in opened.hash()
     page.get_by_role("button", name="Arrows", exact=True).click()
+    page.locator(".toolbar select").nth(0).select_option("2")
     page.get_by_text("From where photo puts").wait_for()
     # choosing the view that stands on the other side turns them around
     page.locator(".toolbar select").nth(1).select_option("2")

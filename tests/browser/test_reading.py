@@ -21,10 +21,21 @@ def test_a_topic_shows_every_view_side_by_side(show, news):
     assert boxes[0]["x"] < boxes[1]["x"]
     page.locator(".labels").wait_for()
     documents = page.locator("ol[aria-label='Documents of the topic'] button")
-    shares = [float(t.split()[0]) for t in documents.locator(".value").all_inner_texts()]
+    shares = [float(t.rstrip("%")) for t in documents.locator(".value").all_inner_texts()]
     assert shares == sorted(shares, reverse=True)
     documents.first.click()
     page.locator(".mixtures").wait_for()
+
+
+def test_topics_have_the_numbers_of_the_library(show, news):
+    page = show(topic="0").page
+    expect(page.locator(".read .head p")).to_contain_text("Topic 0 ·")
+    assert page.locator(".read h2 .mark").inner_text() == "0"
+    marks = page.locator("table.topics .mark").all_inner_texts()
+    assert sorted(map(int, marks)) == list(range(6))
+    docs = page.locator("ol[aria-label='Documents of the topic'] button bdi").all_inner_texts()
+    ids = [str(news.views.ids[d]) for d in (news.model.labels_ == 0).nonzero()[0]]
+    assert docs[0] in ids
 
 
 def test_the_slider_changes_the_terms(show):

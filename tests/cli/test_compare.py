@@ -15,7 +15,7 @@ def folder(tmp_path):
     return tmp_path / "mine"
 
 
-QUICK = ("--models", "nb", "--task", "classify", "--rates", "0.2,0.4", "--seeds", 2)
+QUICK = ("--model", "nb", "--task", "classify", "--rates", "0.2,0.4", "--seeds", 2)
 
 
 def compare(*args):
@@ -24,7 +24,7 @@ def compare(*args):
 
 def test_models_are_compared_on_a_users_own_data(folder, tmp_path):
     csv = tmp_path / "r.csv"
-    args = (folder, "--models", "kmeans,cca", "--seeds", 2, "--jobs", 2, "-o", csv)
+    args = (folder, "--model", "kmeans", "--model", "cca", "--seeds", 2, "--jobs", 2, "-o", csv)
     code, out, said = inside("compare", *args)
     assert code == 0
     assert "mine: accuracy" in out
@@ -38,7 +38,7 @@ def test_a_table_of_texts_with_a_column_of_classes(tmp_path):
     table = tmp_path / "news.csv"
     table.write_text("\n".join(["id,en,de,topic", *rows]) + "\n")
     source = (table, "--text", "en", "--text", "de", "--label", "topic")
-    out = compare(*source, "--models", "kmeans", "--seeds", 1)
+    out = compare(*source, "--model", "kmeans", "--seeds", 1)
     assert "100.00" in out
 
 
@@ -55,12 +55,24 @@ def test_classification_has_a_column_for_each_share(folder):
 
 
 def test_a_search_has_a_column_for_each_direction(folder):
-    out = compare(folder, "--task", "retrieve", "--models", "scm", "--seeds", 1)
+    out = compare(folder, "--task", "retrieve", "--model", "scm", "--seeds", 1)
     assert "text->image" in out
 
 
 def test_what_failed_is_in_the_table(folder):
-    args = (folder, "--use", "text", "--models", "kmeans,cca", "--seeds", 1, "--jobs", 1)
+    args = (
+        folder,
+        "--use",
+        "text",
+        "--model",
+        "kmeans",
+        "--model",
+        "cca",
+        "--seeds",
+        1,
+        "--jobs",
+        1,
+    )
     code, out, said = inside("compare", *args)
     assert code == 0
     assert "not measured: ValueError: CCAClustering relates views" in out
@@ -71,7 +83,7 @@ def test_what_failed_is_in_the_table(folder):
 
 
 def test_if_all_fails_so_does_the_command(folder):
-    cca = ("--use", "text", "--models", "cca", "--seeds", 1, "--jobs", 1)
+    cca = ("--use", "text", "--model", "cca", "--seeds", 1, "--jobs", 1)
     said = failing(1, "compare", folder, *cca)
     assert "Every run failed" in said
 
@@ -85,47 +97,50 @@ def test_a_plot_of_nothing_is_refused_before_the_data_are_read(tmp_path):
 
 
 def test_resuming_without_finished_runs_says_so(folder, tmp_path):
-    args = (folder, "--models", "kmeans", "--seeds", 1, "--jobs", 1, "-o", tmp_path / "r.csv")
+    args = (folder, "--model", "kmeans", "--seeds", 1, "--jobs", 1, "-o", tmp_path / "r.csv")
     assert "starting from the beginning" in inside("compare", *args, "--resume")[2]
     assert "starting" not in inside("compare", *args, "--resume")[2]
 
 
 def test_the_runs_as_json(folder):
-    found = json.loads(compare(folder, "--models", "kmeans", "--seeds", 1, "--json"))
+    found = json.loads(compare(folder, "--model", "kmeans", "--seeds", 1, "--json"))
     assert found[0]["values"][""]["accuracy"] > 0.3
 
 
 def test_earlier_runs_are_neither_lost_nor_repeated(folder, tmp_path):
     csv = tmp_path / "r.csv"
-    compare(folder, "--models", "kmeans", "--seeds", 1, "-o", csv)
+    compare(folder, "--model", "kmeans", "--seeds", 1, "-o", csv)
     cells = tmp_path / "r.csv.cells.jsonl"
     before = cells.read_bytes()
-    said = failing(2, "compare", folder, "--models", "kmeans", "--seeds", 2, "-o", csv)
+    said = failing(2, "compare", folder, "--model", "kmeans", "--seeds", 2, "-o", csv)
     assert "--resume" in said
-    compare(folder, "--models", "kmeans", "--seeds", 2, "-o", csv, "--resume")
+    compare(folder, "--model", "kmeans", "--seeds", 2, "-o", csv, "--resume")
     assert cells.read_bytes().startswith(before)
     assert len(Results.from_csv(csv)) == 2
-    compare(folder, "--models", "kmeans", "--seeds", 1, "-o", csv, "--fresh")
+    compare(folder, "--model", "kmeans", "--seeds", 1, "-o", csv, "--fresh")
     assert len(Results.from_csv(csv)) == 1
 
 
 def test_models_of_one_view_get_all_views_side_by_side(folder):
-    out = compare(folder, "--models", "plsa", "--seeds", 1)
+    out = compare(folder, "--model", "plsa", "--seeds", 1)
     assert "plsa, views side by side" in out
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--models", "magic"), "does not know magic. Models: plsa"),
+        (("--model", "magic"), "--model magic: there is none of this name. Models: plsa"),
         (("--task", "classify", "--rates", "x"), "--rates must be fractions"),
         (("--resume",), "need the output"),
         (("-o", "r.txt"), "written as CSV: -o r.csv"),
         (("--rates", "0.1"), "not in cluster: leave out --rates"),
         (("--task", "retrieve", "--sampling", "uniform"), "leave out --sampling"),
-        (("--models", "nb"), "nb cannot be compared in --task cluster, which takes plsa"),
-        (("--models", "kmeans,link", "--task", "classify"), "kmeans cannot be compared"),
-        (("--models", "plsa", "--task", "retrieve"), "which takes link, voted"),
+        (("--model", "nb"), "nb cannot be compared in --task cluster, which takes plsa"),
+        (
+            ("--model", "kmeans", "--model", "link", "--task", "classify"),
+            "kmeans cannot be compared",
+        ),
+        (("--model", "plsa", "--task", "retrieve"), "which takes link, voted"),
         (("--plot", "r.png"), "here nothing varies"),
         (("--plot", "r.txt"), "writes .png, .svg, .pdf files; got r.txt"),
     ],
@@ -159,9 +174,9 @@ def test_a_metric_that_the_task_has_not_is_refused_before_the_run(folder, tmp_pa
 
 def test_options_that_a_plan_would_ignore_are_refused(folder, tmp_path):
     write_plan(Plan([str(folder)], ["kmeans"], seeds=1), tmp_path / "plan.toml")
-    options = ("--seeds", 3, "--models", "link", "--min-df", 2)
+    options = ("--seeds", 3, "--model", "link", "--min-df", 2)
     said = failing(2, "compare", tmp_path / "plan.toml", *options)
-    assert "leave out --seeds, --models, --min-df" in said
+    assert "leave out --seeds, --model, --min-df" in said
     assert "no metric 'x'" in failing(1, "compare", tmp_path / "plan.toml", "--metric", "x")
 
 
@@ -204,7 +219,7 @@ def test_only_cells_of_the_plan_count_as_finished(folder, tmp_path):
 def test_data_without_classes_are_compared_by_what_needs_none(tmp_path):
     small_views().with_labels(None).save(tmp_path / "plain")
     assert "--topics" in failing(2, "compare", tmp_path / "plain")
-    out = compare(tmp_path / "plain", "--topics", 3, "--models", "plsa", "--seeds", 1)
+    out = compare(tmp_path / "plain", "--topics", 3, "--model", "plsa", "--seeds", 1)
     assert "coherence" in out
     assert "accuracy" not in out
 
@@ -249,3 +264,29 @@ def test_a_model_of_texts_reads_a_table_and_its_classes(tmp_path, monkeypatch):
 def test_a_column_that_is_not_there_is_named(model, tmp_path):
     (tmp_path / "t.csv").write_text("a\nx\n")
     assert "matrices" in failing(1, "evaluate", model, tmp_path / "t.csv")
+
+
+# -- parameters, as in `coview fit` ----------------------------------------------------------------
+
+
+def test_parameters_go_to_the_models_that_have_them(folder):
+    models = ("--model", "link", "--model", "kmeans", "--seeds", 1, "--jobs", 1)
+    given = ("--set", "max_iter=3", "--set", "link.n_init=2", "--set", "kmeans.n_init=1")
+    runs = json.loads(compare(folder, *models, *given, "--json"))
+    params = {run["model"]: run["params"] for run in runs}
+    assert params["link"] == {"max_iter": 3, "n_init": 2}
+    assert params["kmeans"]["n_init"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--set", "max_itr=3"), "no such parameter. Did you mean 'max_iter'?"),
+        (("--set", "mggm.strength=1"), "mggm is not compared; --model mggm adds it"),
+        (("--set", "link"), "--set link"),
+        (("--model", "link"), "--model link is given twice"),
+        (("--model", "plsa,mvplsa"), "Give --model once for each."),
+    ],
+)
+def test_wrong_parameters_are_refused(folder, options, words):
+    assert words in failing(2, "compare", folder, "--model", "link", *options)

@@ -29,8 +29,21 @@ def median_ranks(out):
 def test_it_shows_topics_clusters_and_search(demo):
     for words in ("largest topics", "scipy.stats", "NMI"):
         assert words in demo.stdout
-    assert "doc searches code" in demo.stdout
-    assert "code searches doc" in demo.stdout
+
+
+def test_it_asks_in_words_and_answers_by_name_before_it_shows_ranks(demo):
+    examples, ranks = demo.stdout.split("items that were held out")
+    assert "median rank" not in examples
+    asked = examples.split("Ask in words")[1]
+    for words, name in (
+        ("sparse matrix eigenvalues", "scipy.sparse."),
+        ("fourier transform", "scipy.fft."),
+        ("missing values", "sklearn.impute."),
+        ("cubic spline", "scipy.interpolate."),
+        ("confusion matrix", "sklearn.metrics."),
+    ):
+        assert name in asked.split(words)[1]
+    assert "doc to code: found first for" in ranks
 
 
 def test_it_finds_the_right_item_within_the_first_one_and_a_half_per_cent(demo):

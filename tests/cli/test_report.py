@@ -23,7 +23,9 @@ def test_a_page_for_people(model):
     assert page.startswith("LinkPLSA: 6 topics, 120 documents (the documents of the fit), 2 views")
     for part in ("Is it any good?", "Views\n", "Search of one view", "and 3 more", "No topic fits"):
         assert part in page
-    assert "same class" in page
+    assert "is the document itself found?" in page
+    assert "same label  by chance" in page
+    assert "same label" not in working("report", model, NEWS, "--id", "id", "--top", "3")
     assert max(map(len, page.splitlines())) < 140
 
 
@@ -31,7 +33,9 @@ def test_json_for_programs(model):
     found = json.loads(working("report", model, NEWS, "--json"))
     assert found["model"]["n_topics"] == 6
     assert "mixtures" not in found
-    assert found["search"][0]["relevant"] == "pair"
+    own, labels = (found["search"][0][name] for name in ("ten", "same_label"))
+    assert 0 < own <= 1
+    assert labels is None
     documents = json.loads(working("report", model, NEWS, "--json", "--documents"))
     assert len(documents["mixtures"]) == 120
 

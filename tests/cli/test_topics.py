@@ -77,14 +77,14 @@ def test_more_topics_than_documents_are_refused(folder, tmp_path):
 
 
 def test_several_numbers_have_a_column_each(folder):
-    out = working("compare", folder, "-k", "2,3", "--models", "kmeans", "--seeds", 2, "--jobs", 1)
+    out = working("compare", folder, "-k", "2,3", "--model", "kmeans", "--seeds", 2, "--jobs", 1)
     assert "NMI (max), by the number of topics" in out
     assert out.splitlines()[2].split("|")[-1].split()[-2:] == ["2", "3"]
     assert "the data support" not in out
 
 
 def test_without_labels_numbers_are_compared_by_what_replicates(unlabeled):
-    args = ("-k", "2,3,5", "--models", "plsa", "--seeds", 1, "--jobs", 1)
+    args = ("-k", "2,3,5", "--model", "plsa", "--seeds", 1, "--jobs", 1)
     out = working("compare", unlabeled, *args)
     assert "coherence (NPMI), by the number of topics" in out
     assert "3.0 of 3" in out
@@ -99,6 +99,6 @@ def test_a_classification_takes_one_number(folder):
 def test_the_numbers_are_the_axis_of_the_plot(folder, tmp_path):
     pytest.importorskip("matplotlib")
     path = tmp_path / "p.png"
-    args = ("-k", "2,3", "--models", "kmeans", "--seeds", 1, "--jobs", 1, "--plot", path)
+    args = ("-k", "2,3", "--model", "kmeans", "--seeds", 1, "--jobs", 1, "--plot", path)
     working("compare", folder, *args)
     assert path.exists()

@@ -58,6 +58,7 @@ def test_a_hundred_thousand_documents_fit_into_25_megabytes(rng):
         fit=rng.random(n),
         labels=views.labels,
         label_names=[str(i) for i in range(20)],
+        titles=None,
     )
     names = model.feature_names_["text"]
     texts = [" ".join(names[rng.integers(0, 20_000, 30)]) for _ in range(n)]

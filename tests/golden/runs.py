@@ -1171,12 +1171,12 @@ def command_lines() -> dict[str, str]:
         "fit_folder": f"fit views -k 6 --model mvplsa -o mv.coview {FEW_STEPS}",
         "evaluate": f"evaluate news.coview {MEASURED}",
         "evaluate_json": f"evaluate classes.coview {MEASURED} --json",
-        "compare": f"compare {MEASURED} --models link,plsa,kmeans,spectral --seeds 2 --jobs 1 "
-        "--metric accuracy --metric nmi_max",
-        "compare_classify": "compare views --task classify --models link,nb-ensemble "
+        "compare": f"compare {MEASURED} --model link --model plsa --model kmeans --model spectral "
+        "--seeds 2 --jobs 1 --metric accuracy --metric nmi_max",
+        "compare_classify": "compare views --task classify --model link --model nb-ensemble "
         "--rates 0.1,0.3 --seeds 2 --jobs 1 --table md --metric accuracy",
-        "compare_retrieve": "compare views --task retrieve --models link,scm --seeds 2 --jobs 1 "
-        "--table latex --metric map_standard",
+        "compare_retrieve": "compare views --task retrieve --model link --model scm --seeds 2 "
+        "--jobs 1 --table latex --metric map_standard",
         "data_list": "data list",
         "data_info": "data info mfeat",
         "data_info_json": "data info cora --json",

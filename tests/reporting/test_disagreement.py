@@ -205,9 +205,10 @@ def test_one_wrong_view_of_three_is_not_averaged_away():
 
 
 def test_means_by_topic_leave_out_what_is_not_known():
-    mixtures = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
-    values = np.array([0.2, 0.8, np.nan])
-    np.testing.assert_allclose(mean_by_topic(values, mixtures), [0.4, 0.8])
+    mixtures = np.repeat([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.0, 0.9, 0.1]], 6, axis=0)
+    values = np.repeat([0.2, 0.8, np.nan], 6)
+    # fewer than three documents stand behind the last topic
+    np.testing.assert_allclose(mean_by_topic(values, mixtures), [0.4, 0.8, np.nan])
 
 
 # -- a sample of many documents --------------------------------------------------------------------

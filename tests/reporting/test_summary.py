@@ -1,6 +1,7 @@
 """`report`: every model and every kind of documents, and what its values mean."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from coview import PLSA, LinkPLSA, TopicClassifier, Views
 from coview.datasets import make_views
 from coview.metrics import topic_coherence
 from coview.reporting import Report, top_terms
-from coview.reporting.search import _chance_precision
+from coview.reporting.search import same_label_rate
 from coview.reporting.topics import _named, exclusivity, representatives
 from tests.contracts.models import MODELS
 
@@ -139,7 +140,7 @@ def test_new_documents_are_folded_in(model):
     assert not found.model["fitted_to_these"]
     np.testing.assert_allclose(found.mixtures, model.transform(new))
     assert found.labels is None
-    assert found.search[0].relevant == "pair"
+    assert found.search[0].same_label is None
 
 
 def test_some_views_of_the_model(model, views):
@@ -243,23 +244,80 @@ def test_a_view_that_says_more_contributes_more():
 
 def test_search_goes_both_ways_and_beats_chance():
     views = make_views(80, 4, {"text": 40, "image": 30}, random_state=0)
-    found = coview.report(
-        quick_fit(views, 4, init="kmeans"), views, search_sample=50, n_resamples=1
-    )
+    fitted = quick_fit(views, 4, init="kmeans")
+    found = coview.report(fitted, views, search_sample=50, n_resamples=1)
     assert [(s.query, s.answer) for s in found.search] == [("text", "image"), ("image", "text")]
     for s in found.search:
-        assert (s.n, s.relevant, s.chance_rank) == (50, "class", 25.5)
-        assert s.map > 2 * s.chance_map
-        assert s.median_rank < s.chance_rank
+        assert s.n == 50
+        assert 1 / 50 < s.first < s.ten <= 1
+        assert s.ten > 10 / 50
+        assert s.median_rank < 25.5
+        assert s.same_label > 2 * s.chance_same_label
 
 
-def test_chance_of_a_search_is_that_of_shuffled_answers():
+def test_to_have_the_same_label_is_not_to_be_found():
+    """Documents that cannot be told apart within their class: labels all right, few found."""
+    pattern = np.kron(np.eye(2, dtype=int), np.ones((20, 5), int)) * 4
+    views = Views({"text": pattern, "image": pattern[:, ::-1]}, labels=[0] * 20 + [1] * 20)
+    fitted = quick_fit(views, 2, init="kmeans")
+    found = coview.report(fitted, views, **QUICK | {"search_sample": 40})
+    for s in found.search:
+        assert s.same_label == 1
+        assert s.chance_same_label == pytest.approx(19 / 39)
+        assert s.first < 0.2
+        assert s.median_rank > 5
+    assert "by chance 49%" in found.sentences["labels"]
+    assert "label" not in found.sentences["search"]
+
+
+def test_the_rate_of_labels_is_that_of_a_loop():
     rng = np.random.default_rng(0)
-    found = []
-    for _ in range(4000):
-        ranks = np.sort(rng.permutation(12)[:4]) + 1
-        found.append(np.mean(np.arange(1, 5) / ranks))
-    assert _chance_precision(12, 4) == pytest.approx(np.mean(found), abs=0.01)
+    scores, labels = rng.random((30, 30)), rng.integers(-1, 3, 30)
+    known = [d for d in range(30) if labels[d] >= 0]
+    rates = []
+    for d in known:
+        others = sorted((e for e in known if e != d), key=lambda e: -scores[d, e])[:10]
+        rates.append(np.mean([labels[e] == labels[d] for e in others]))
+    measured, chance = same_label_rate(scores, labels)
+    assert measured == pytest.approx(np.mean(rates))
+    drawn = [same_label_rate(rng.random((30, 30)), labels)[0] for _ in range(200)]
+    assert chance == pytest.approx(np.mean(drawn), abs=0.01)
+    assert same_label_rate(scores, np.zeros(30, int)) == (None, None)
+
+
+def test_views_agree_in_as_many_documents_as_are_not_listed(report):
+    """The sentence, the list, the topics and JSON count the same documents."""
+    found = report.disagreement
+    n_docs, apart = int((~np.isnan(found.beyond)).sum()), int(found.noticed.sum())
+    assert len(report.disagreeing(1000)) == apart
+    assert f"The views of {n_docs - apart} of {n_docs} documents" in report.sentences["agreement"]
+    mass = report.mixtures[~np.isnan(found.beyond)].sum(axis=0)
+    agree = report.mixtures[found.beyond < 0.1].sum(axis=0) / mass
+    np.testing.assert_allclose([t.agreement for t in report.topics], agree, rtol=1e-5)
+
+
+def test_what_is_shown_of_a_loss_is_a_share(report):
+    """Topics of another view may mislead, and so lose more than there was."""
+    loss = report.disagreement.value * 50 - 1
+    wild = replace(report, disagreement=replace(report.disagreement, value=loss, beyond=loss))
+    shown = strict(wild.to_json())["disagreement"]
+    assert 0 <= shown["value"] <= 1
+    assert np.nanmax(loss) > 1
+    lines = wild.to_text().split("Views disagree", 1)[1].split("\n\n")[0].splitlines()[2:]
+    assert lines
+    assert all(0 <= float(line.split("%")[0].split()[-1]) <= 100 for line in lines)
+
+
+def test_documents_are_called_by_title_id_or_number(model, views):
+    titles = [f"Title {d}" if d % 2 else None for d in range(60)]
+    found = coview.report(model, views, titles=titles, **QUICK)
+    assert found.title(1) == "Title 1"
+    assert found.title(2) == (str(views.ids[2]) if views.ids is not None else "document 2")
+    entries = strict(found.to_json())["lists"]["no_topic_fits"]
+    assert [entry["title"] for entry in entries] == [found.title(e["row"]) for e in entries]
+    assert found.title(found.unexplained(1)[0]) in found.to_text()
+    with pytest.raises(ValueError, match="There are 2 titles for 60 documents"):
+        coview.report(model, views, titles=["a", "b"], **QUICK)
 
 
 # -- forms -----------------------------------------------------------------------------------------
@@ -281,7 +339,7 @@ def test_json_has_everything_that_is_asked_for(report):
 
 def test_every_question_has_a_sentence(report):
     questions = ["convergence", "topics", "stability", "coherence", "views", "coverage"]
-    assert list(report.sentences) == [*questions, "agreement", "fit", "search"]
+    assert list(report.sentences) == [*questions, "agreement", "fit", "search", "labels"]
     assert all(said.endswith(".") for said in report.sentences.values())
     assert isinstance(report, Report)
 

@@ -7,7 +7,7 @@ import { compareWith, corpus, group, hovered, nameOf, openDocument, openTopic, s
 /** A colored mark with the topic's number: never color alone. */
 export const Mark = ({ topic }) => {
   const slot = slots.value.get(topic);
-  return html`<span class=${`mark ${slot === undefined ? "gray" : `c${slot}`}`} aria-hidden="true">${topic + 1}</span>`;
+  return html`<span class=${`mark ${slot === undefined ? "gray" : `c${slot}`}`} aria-hidden="true">${topic}</span>`;
 };
 
 /** The name of a topic; a click opens it. */
@@ -66,13 +66,14 @@ export function moveInList(event) {
   next.focus();
 }
 
-/** Documents as a list of buttons; `value(row)` stands at the right. */
-export function Documents({ rows, value, label, empty = "None." }) {
+/** Documents as a list of buttons, with the start of their texts in a view; `value(row)` stands at the right. */
+export function Documents({ rows, value, label, view = null, empty = "None." }) {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   return html`
     <ol class="documents" aria-label=${label} onKeyDown=${moveInList}>
       ${rows.map((row) => {
         const main = corpus.value.mixture(row, null, group.value)[0]?.[0];
+        const said = corpus.value.said(row, view);
         return html`
           <li key=${row}>
             <button
@@ -85,7 +86,7 @@ export function Documents({ rows, value, label, empty = "None." }) {
               onFocus=${() => (hovered.value = row)}
             >
               ${main === undefined ? html`<span class="mark gray">–</span>` : html`<${Mark} topic=${main} />`}
-              <span class="name"><bdi>${corpus.value.title(row)}</bdi></span>
+              <span class="name"><bdi>${corpus.value.title(row)}</bdi>${said && html`<small dir="auto">${said}</small>`}</span>
               <${Presence} row=${row} />
               ${value ? html`<span class="value">${value(row)}</span>` : null}
             </button>

@@ -98,7 +98,7 @@ const choose = (place) => (value) => {
 /** Topics to compare can be chosen here too; documents come from their own page. */
 function Choices() {
   const [one, two] = compared.value;
-  const options = topics.value.map(({ topic, name }) => [topic, `${topic + 1} ${clip(name, 50)}`]);
+  const options = topics.value.map(({ topic, name }) => [topic, `${topic} ${clip(name, 50)}`]);
   return html`
     <div class="pair">
       ${[one, two].map((thing, i) => html`

@@ -46,6 +46,7 @@ export class Corpus {
     this.k = data.meta.n_topics;
     this.topicXY = normalized(this.arrays.topic_xy);
     this.spread = Math.min(0.2, 0.6 / Math.sqrt(this.k)); // documents of one place are moved apart
+    this.noticeable = data.meta.noticeable; // loss beyond chance from which views disagree
     this.server = Boolean(data.server);
     this.kept = new Map();
   }
@@ -56,9 +57,9 @@ export class Corpus {
       const own = this.topics[topic]?.name;
       if (own) return own;
       const named = this.views.findIndex((view) => view.named !== false);
-      if (named < 0) return `Topic ${topic + 1}`;
+      if (named < 0) return `Topic ${topic}`;
       const terms = this.firstTerms(named, topic, 3).map((term) => clip(this.term(named, term), 24));
-      return terms.join(", ") || `Topic ${topic + 1}`;
+      return terms.join(", ") || `Topic ${topic}`;
     });
   }
 
@@ -254,16 +255,17 @@ export class Corpus {
     return typeof uri === "string" && uri.startsWith("data:image/") ? uri : null;
   }
 
-  /** What a document is called: its title, the start of its text, its id, its number. */
+  /** What a document is called: its title, its id, its number. */
   title(row, length = 90) {
-    const own = this.docs.titles?.[row];
-    if (own) return clip(own, length);
-    for (let v = 0; v < this.views.length; v += 1) {
-      const text = this.views[v].kind === "text" ? this.snippet(row, v) : null;
-      if (text) return clip(text.split("\n").find((line) => line.trim()) ?? text, length);
-    }
-    const id = this.docs.ids?.[row];
-    return id !== null && id !== undefined && id !== "" ? clip(id, length) : `Document ${row + 1}`;
+    return clip(this.docs.titles?.[row] || this.docs.ids?.[row] || `Document ${row}`, length);
+  }
+
+  /** The start of a document's text in a view; without a view of texts, in the first one that it has. */
+  said(row, view = null, length = 140) {
+    const isText = (v) => this.views[v]?.kind === "text";
+    const wanted = view !== null && isText(view) ? [view] : [...this.views.keys()].filter(isText);
+    const text = wanted.map((v) => this.snippet(row, v)).find((found) => found?.trim());
+    return text ? clip(text.trim().replace(/\s+/g, " "), length) : "";
   }
 
   labelOf(row) {

@@ -30,7 +30,7 @@ async function copied(text, area) {
 /** One topic: its name to change, what to merge it with, hide. */
 function Entry({ topic, members }) {
   const [other, setOther] = useState("");
-  const options = topics.value.filter((row) => row.topic !== topic).map((row) => [row.topic, `${row.topic + 1} ${clip(row.name, 40)}`]);
+  const options = topics.value.filter((row) => row.topic !== topic).map((row) => [row.topic, `${row.topic} ${clip(row.name, 40)}`]);
   const change = (event) => {
     const name = event.target.value.trim();
     const own = corpus.value.topicName(topic);
@@ -38,14 +38,14 @@ function Entry({ topic, members }) {
   };
   return html`
     <div class="entry">
-      <label class="field"><span>Name of topic ${topic + 1}</span>
+      <label class="field"><span>Name of topic ${topic}</span>
         <input type="text" maxlength="200" dir="auto" value=${nameOf(topic)} key=${nameOf(topic)} onChange=${change} /></label>
       <div class="pair">
         <${Select} plain label="Merge with" value=${other} options=${[["", "choose a topic"], ...options]} onChange=${setOther} />
         <button class="small" disabled=${other === ""} onClick=${() => { curate(merge(curation.value, [topic, Number(other)])); setOther(""); }}>Merge</button>
       </div>
       <div class="actions">
-        ${members.length > 1 && html`<button class="small" onClick=${() => curate(split(curation.value, topic))}>Take apart (${members.map((t) => t + 1).join(" + ")})</button>`}
+        ${members.length > 1 && html`<button class="small" onClick=${() => curate(split(curation.value, topic))}>Take apart (${members.join(" + ")})</button>`}
         <button class="small" onClick=${() => curate(hide(curation.value, topic))}>Hide this topic</button>
       </div>
     </div>
@@ -57,9 +57,9 @@ function Changes() {
   const { names, merge: merged, hide: gone } = curation.value;
   const line = (key, text, undoIt) => html`<li key=${key}><span>${text}</span><button class="small" onClick=${undoIt}>Revert</button></li>`;
   const lines = [
-    ...Object.entries(names).map(([t, name]) => line(`n${t}`, html`Topic ${Number(t) + 1} is called <b><bdi>${clip(name, 60)}</bdi></b>`, () => curate(rename(curation.value, Number(t), "")))),
-    ...merged.map((members) => line(`m${members[0]}`, `Topics ${members.map((t) => t + 1).join(", ")} are one`, () => curate(split(curation.value, members[0])))),
-    ...gone.map((t) => line(`h${t}`, html`Topic ${t + 1} (<bdi>${clip(nameOf(t), 40)}</bdi>) is hidden`, () => curate(hide(curation.value, t, false)))),
+    ...Object.entries(names).map(([t, name]) => line(`n${t}`, html`Topic ${t} is called <b><bdi>${clip(name, 60)}</bdi></b>`, () => curate(rename(curation.value, Number(t), "")))),
+    ...merged.map((members) => line(`m${members[0]}`, `Topics ${members.join(", ")} are one`, () => curate(split(curation.value, members[0])))),
+    ...gone.map((t) => line(`h${t}`, html`Topic ${t} (<bdi>${clip(nameOf(t), 40)}</bdi>) is hidden`, () => curate(hide(curation.value, t, false)))),
   ];
   return lines.length ? html`<ul class="changes">${lines}</ul>` : html`<p class="empty">Nothing yet.</p>`;
 }
@@ -107,9 +107,9 @@ export function Curate() {
       </div></header>
     <${Note}>Give topics names, merge those that are one, hide what is noise. It is shown everywhere at once, kept in the link, and coview reads it back.</${Note}>
     ${row && html`
-      <${Select} plain label="Topic" value=${row.topic} options=${topics.value.map((r) => [r.topic, `${r.topic + 1} ${clip(r.name, 50)}`])} onChange=${(v) => pick(Number(v))} />
+      <${Select} plain label="Topic" value=${row.topic} options=${topics.value.map((r) => [r.topic, `${r.topic} ${clip(r.name, 50)}`])} onChange=${(v) => pick(Number(v))} />
       <${Entry} key=${row.topic} ...${row} />`}
-    ${twice.map(([a, b, name]) => html`<p class="warn">Topics ${a + 1} and ${b + 1} are both called <bdi>${clip(name, 60)}</bdi>: coview will want different names.</p>`)}
+    ${twice.map(([a, b, name]) => html`<p class="warn">Topics ${a} and ${b} are both called <bdi>${clip(name, 60)}</bdi>: coview will want different names.</p>`)}
     <h3>Changes</h3>
     <${Changes} />
     <${File} />

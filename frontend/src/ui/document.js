@@ -23,7 +23,7 @@ export function Strip({ pairs }) {
       ${shown.map(([topic, share]) => {
         const slot = slots.value.get(topic);
         return html`<button key=${topic} class=${slot === undefined ? "gray" : `c${slot}`} style=${{ flexGrow: share }}
-          title=${`${clip(nameOf(topic), 60)}: ${percent(share)}`} aria-label=${`${topic + 1} ${clip(nameOf(topic), 60)}: ${percent(share)}`} onClick=${() => openTopic(topic)}>${share > 0.09 ? topic + 1 : ""}</button>`;
+          title=${`${clip(nameOf(topic), 60)}: ${percent(share)}`} aria-label=${`${topic} ${clip(nameOf(topic), 60)}: ${percent(share)}`} onClick=${() => openTopic(topic)}>${share > 0.09 ? topic : ""}</button>`;
       })}
       ${rest > 0.005 && html`<span class="rest" style=${{ flexGrow: rest }} title=${`other topics: ${percent(rest)}`}></span>`}
     </span>
@@ -71,7 +71,7 @@ function TopicShares({ row }) {
 function Word({ text, topic, times }) {
   const slot = slots.value.get(topic);
   if (slot === undefined) return html`<span>${text}</span>`;
-  return html`<span class=${`tint c${slot}`} title=${clip(nameOf(topic), 60)}>${text}<sub>${topic + 1}</sub>${times > 1 ? html`<small>×${times}</small>` : null}</span>`;
+  return html`<span class=${`tint c${slot}`} title=${clip(nameOf(topic), 60)}>${text}<sub>${topic}</sub>${times > 1 ? html`<small>×${times}</small>` : null}</span>`;
 }
 
 /** The topic of each word of a text, as the view's own recipe reads the word. */
@@ -123,7 +123,7 @@ function Neighbors({ row, view }) {
   const scores = new Map(found.hits.map((hit) => [hit.row, hit.score]));
   return html`
     <h4>by <bdi>${clip(corpus.value.views[view].name, 30)}</bdi></h4>
-    <${Documents} label=${`Neighbors by ${corpus.value.views[view].name}`} rows=${[...scores.keys()]} value=${(r) => score(scores.get(r))} />
+    <${Documents} label=${`Neighbors by ${corpus.value.views[view].name}`} view=${view} rows=${[...scores.keys()]} value=${(r) => score(scores.get(r))} />
   `;
 }
 
@@ -132,8 +132,9 @@ function Verdict({ row }) {
   const { arrays } = corpus.value;
   const [value, chance, beyond] = ["value", "chance", "beyond"].map((name) => arrays[`disagreement.${name}`]?.[row]);
   if (!Number.isFinite(beyond)) return null;
-  const words = beyond > 0.1 ? "Its views disagree" : beyond > 0 ? "Its views differ a little" : "Its views agree";
-  return html`<p class=${`verdict ${beyond > 0.1 ? "strong" : ""}`}><b>${words}:</b> with the topics of one view, ${percent(Math.max(0, Math.min(1, value)))} of what explains another is lost; chance alone would lose ${percent(Math.max(0, chance))}.</p>`;
+  const share = (loss) => Math.max(0, Math.min(1, loss)); // topics that mislead lose more than there was
+  const apart = beyond >= corpus.value.noticeable;
+  return html`<p class=${`verdict ${apart ? "strong" : ""}`}><b>${apart ? "Its views disagree" : "Its views agree"}:</b> with the topics of one view, ${percent(share(value))} of what explains another is lost; chance alone would lose ${percent(share(chance))}.</p>`;
 }
 
 /** The whole texts, from the server that the page came from. */
@@ -159,7 +160,7 @@ export function Doc() {
   return html`
     <header class="head">
       <h2><bdi>${corpus.value.title(row, 110)}</bdi></h2>
-      <p>Document ${row + 1}${id !== undefined && id !== null && String(id) !== String(row) ? html` · <bdi>${clip(id, 60)}</bdi>` : null}${label !== null ? html` · <span class="tag"><bdi>${clip(label, 40)}</bdi></span>` : null}</p>
+      <p>Document ${row}${id && String(id) !== String(row) && docs.titles?.[row] ? html` · <bdi>${clip(id, 60)}</bdi>` : null}${label !== null ? html` · <span class="tag"><bdi>${clip(label, 40)}</bdi></span>` : null}</p>
       <div class="actions">
         <button class="small" onClick=${() => askLike(row)}>Search with this document</button>
         <${CompareButton} thing=${`d${row}`} name="this document" />

@@ -52,7 +52,7 @@ function Filters() {
       <summary>Filters${active ? ` (${active})` : ""}</summary>
       ${docs.labels && docs.label_names?.length > 0 && html`
         <${Select} plain label="Label" value=${state.label.value} options=${[["", "any"], ...docs.label_names.map((name, i) => [i, clip(name, 60)])]} onChange=${(v) => (state.label.value = numberOrNull(v))} />`}
-      <${Select} plain label="Topic" value=${state.within.value} options=${[["", "any"], ...topics.value.map(({ topic, name }) => [topic, `${topic + 1} ${clip(name, 50)}`])]} onChange=${(v) => (state.within.value = numberOrNull(v))} />
+      <${Select} plain label="Topic" value=${state.within.value} options=${[["", "any"], ...topics.value.map(({ topic, name }) => [topic, `${topic} ${clip(name, 50)}`])]} onChange=${(v) => (state.within.value = numberOrNull(v))} />
       ${views.length > 1 && html`
         <${Select} plain label="Lacks" value=${state.lacks.value} options=${[["", "any"], ...viewOptions()]} onChange=${(v) => (state.lacks.value = numberOrNull(v))} />`}
     </details>
@@ -78,7 +78,7 @@ function Results() {
       ${unknown.length > 0 && html`<p class="warn">Not in the vocabulary: ${unknown.slice(0, 12).map((word) => clip(word, 30)).join(", ")}</p>`}
       ${reason && html`<p class="warn">${reason}</p>`}
     </div>
-    <${Documents} label="Answers" rows=${list.map(({ row }) => row)} value=${(row) => score(of[row]?.score)} empty="No document answers this." />
+    <${Documents} label="Answers" view=${answerView.value} rows=${list.map(({ row }) => row)} value=${(row) => score(of[row]?.score)} empty="No document answers this." />
   `;
 }
 
@@ -97,7 +97,7 @@ function Topics() {
   const [shown, show] = useState(MOST_ROWS);
   const { views } = corpus.value;
   const wanted = text.trim().toLowerCase();
-  const rows = topics.value.filter((row) => !wanted || row.name.toLowerCase().includes(wanted) || String(row.topic + 1) === wanted);
+  const rows = topics.value.filter((row) => !wanted || row.name.toLowerCase().includes(wanted) || String(row.topic) === wanted);
   const key = COLUMNS[by];
   rows.sort((x, y) => (key(x) < key(y) ? -1 : key(x) > key(y) ? 1 : x.topic - y.topic));
   const largest = Math.max(...topics.value.map((row) => row.size), 1e-9);
@@ -110,7 +110,7 @@ function Topics() {
     <th scope="col" aria-sort=${by === column ? (column === "size" ? "descending" : "ascending") : "none"}>
       <button class="link" onClick=${() => setBy(column)}>${children}${by === column ? html`<span aria-hidden="true"> ▾</span>` : null}</button></th>`;
   return html`
-    <${Note}>What the documents are about. The small bars say in which view it shows most${agree ? ", agreement is 1 where the views of its documents differ no more than by chance" : ""}.</${Note}>
+    <${Note}>What the documents are about. The small bars say in which view it shows most${agree ? ", “Agree” says in how many of its documents the views agree" : ""}.</${Note}>
     ${topics.value.length > 12 && html`<label class="box slim"><span class="sr">Find a topic by name</span><input type="search" placeholder="Find a topic …" value=${text} onInput=${(e) => setText(e.target.value)} /></label>`}
     <table class="topics" onKeyDown=${moveInList}>
       <caption class="sr">Topics: size, name, share of each view, agreement</caption>
@@ -126,7 +126,7 @@ function Topics() {
             <th scope="row"><button data-entry class="link topic" aria-current=${row.topic === shownTopic.value ? "true" : undefined} onClick=${() => openTopic(row.topic)}><${Mark} topic=${row.topic} /><bdi>${clip(row.name, 60)}</bdi></button></th>
             <td class="size"><${Bar} share=${row.size / largest} slot=${slots.value.get(row.topic)} text=${percent(row.size)} /></td>
             ${views.length > 1 && html`<td><${ViewShares} shares=${row.share} largest=${widest} /></td>`}
-            ${agree && html`<td class="n">${score(row.agreement)}</td>`}
+            ${agree && html`<td class="n">${percent(row.agreement)}</td>`}
           </tr>`)}
       </tbody>
     </table>

@@ -1,10 +1,10 @@
 // Numbers and words as people read them.
 
-/** .1234 -> "12 %"; small shares keep a digit. */
+/** .1234 -> "12%"; small shares keep a digit. */
 export function percent(share) {
   if (!Number.isFinite(share)) return "–";
-  if (share > 0 && share < 0.001) return "<0.1\u00a0%";
-  return `${share < 0.0995 ? (share * 100).toFixed(1) : Math.round(share * 100)}\u00a0%`;
+  if (share > 0 && share < 0.001) return "<0.1%";
+  return `${share < 0.0995 ? (share * 100).toFixed(1) : Math.round(share * 100)}%`;
 }
 
 /** 12345 -> "12,345". */

@@ -57,6 +57,7 @@ export const FIELDS = {
   lacks: [whole, null], // only documents without this view
   relevance: [share, 0.6],
   list: [oneOf("disagree", "lacks", "unfit", "cell"), "disagree"],
+  between: [numbers(2), null], // the views of the list "views disagree"; any by default
   gap: [whole, null], // the view of the list "lacks a view"
   cell: [numbers(2), null],
   camera: [numbers(3), [0, 0, 1]],

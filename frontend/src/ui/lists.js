@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 
 import { Documents, Note, Select, viewOptions } from "./bits.js";
 import { filter } from "./asking.js";
-import { plural, score } from "./format.js";
+import { clip, percent, plural } from "./format.js";
 import { html } from "./html.js";
 import { documentsIn } from "./scene/matrix.js";
 import { corpus, nameOf, pair, state } from "./store.js";
@@ -13,14 +13,17 @@ const PAGE = 50;
 
 const passes = (row) => !filter.value || filter.value(row);
 
+/** The two views that are compared, null for any. */
+const between = () => (state.between.value?.every((v) => corpus.value.views[v]) ? state.between.value : null);
+
 function disagreeing() {
-  const { arrays, views } = corpus.value;
-  const name = views.length > 2 ? corpus.value.disagreement(...pair.value) : "disagreement.beyond";
+  const { arrays, noticeable } = corpus.value;
+  const name = between() ? corpus.value.disagreement(...between()) : "disagreement.beyond";
   const values = arrays[name];
   return {
-    rows: corpus.value.ranked(name, { keep: (row) => values[row] > 0 && passes(row) }),
-    value: (row) => `+${values[row].toFixed(2)}`,
-    note: html`Documents whose views tell different stories, by how much more than chance: short documents differ by chance alone, and that part is taken off. A wrong caption, a swapped translation, irony.`,
+    rows: corpus.value.ranked(name, { keep: (row) => values[row] >= noticeable && passes(row) }),
+    value: (row) => `+${percent(Math.min(1, values[row]))}`,
+    note: html`Documents whose views tell different stories: with the topics of one view, at least ${percent(noticeable)} more of what explains another is lost than by chance. A wrong caption, a swapped translation, irony.`,
   };
 }
 
@@ -44,8 +47,8 @@ function unfitting() {
   const { fit } = corpus.value.arrays;
   return {
     rows: corpus.value.ranked("fit", { ascending: true, keep: passes }),
-    value: (row) => score(fit[row]),
-    note: html`Documents that the topics explain least, whatever their length: outliers, another language, or a topic that is missing. The lower the number, the worse the fit.`,
+    value: (row) => `${Math.exp(-fit[row]).toFixed(1)}×`,
+    note: html`Documents that the topics explain least, whatever their length: outliers, another language, or a topic that is missing. The number says how many times less likely their words are than those of documents drawn from the model.`,
   };
 }
 
@@ -61,13 +64,13 @@ function inCell() {
 
 const LISTS = { disagree: disagreeing, lacks: lacking, unfit: unfitting, cell: inCell };
 
-/** A choice of two views, for lists that compare two of several. */
-const Pair = () => html`
-  <div class="pair">
-    <${Select} label="between" value=${pair.value[0]} options=${viewOptions()} onChange=${(v) => (state.a.value = Number(v))} />
-    <${Select} label="and" value=${pair.value[1]} options=${viewOptions()} onChange=${(v) => (state.b.value = Number(v))} />
-  </div>
-`;
+/** A choice of two of several views. */
+function Between() {
+  const { meta, views } = corpus.value;
+  const pairs = meta.pairs.map((two) => [two.join(), two.map((v) => clip(views[v].name, 30)).join(" and ")]);
+  return html`<${Select} plain label="Between" value=${between()?.join()} options=${[["", "any of its views"], ...pairs]}
+    onChange=${(two) => (state.between.value = two ? two.split(",").map(Number) : null)} />`;
+}
 
 export function Lists() {
   const [shown, show] = useState(PAGE);
@@ -81,7 +84,7 @@ export function Lists() {
   const { rows, value, note } = LISTS[kind]();
   return html`
     <${Select} plain label="List" value=${kind} options=${kinds} onChange=${(key) => { state.list.value = key; show(PAGE); }} />
-    ${kind === "disagree" && corpus.value.views.length > 2 && html`<${Pair} />`}
+    ${kind === "disagree" && corpus.value.views.length > 2 && html`<${Between} />`}
     ${kind === "lacks" && html`<${Select} plain label="View" value=${gapView()} options=${viewOptions()} onChange=${(v) => (state.gap.value = Number(v))} />`}
     <${Note}>${note}</${Note}>
     <p class="total" aria-live="polite">${plural(rows.length, "document")}</p>

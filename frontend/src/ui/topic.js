@@ -59,7 +59,7 @@ function Facts({ row }) {
   return html`
     <dl class="facts">
       <div><dt>Size</dt><dd>${percent(row.size)}</dd></div>
-      ${known(row.agreement) && html`<div><dt>Agreement</dt><dd>${score(row.agreement)}</dd></div>`}
+      ${known(row.agreement) && html`<div><dt>Views agree</dt><dd>${percent(row.agreement)}</dd></div>`}
       ${known(stability) && html`<div><dt>Stability</dt><dd>${score(stability)}</dd></div>`}
       ${views.map((view, v) => html`
         <div key=${v}><dt><bdi>${clip(view.name, 24)}</bdi></dt><dd>${percent(row.share[v])}${known(coherence?.[view.name]) ? html` <small>coherence ${score(coherence[view.name])}</small>` : null}</dd></div>`)}
@@ -102,7 +102,7 @@ export function Topic() {
     <header class="head">
       <h2><${Mark} topic=${topic} /><bdi>${nameOf(topic)}</bdi></h2>
       ${partOf(topic).map((text) => html`<p class="part"><bdi>${text}</bdi></p>`)}
-      <p>Topic ${topic + 1}${row.members.length > 1 ? `, merged with ${row.members.filter((t) => t !== topic).map((t) => t + 1).join(", ")}` : ""} · ${plural(row.members.reduce((sum, t) => sum + (corpus.value.topics[t].n_docs ?? 0), 0), "document")}</p>
+      <p>Topic ${topic}${row.members.length > 1 ? `, merged with ${row.members.filter((t) => t !== topic).join(", ")}` : ""} · ${plural(row.members.reduce((sum, t) => sum + (corpus.value.topics[t].n_docs ?? 0), 0), "document")}</p>
       <div class="actions">
         <button class="small" onClick=${() => step(-1)} aria-label="Previous topic">‹</button>
         <button class="small" onClick=${() => step(1)} aria-label="Next topic">›</button>

@@ -13,7 +13,14 @@ from coview.cli.inputs import (
     DataSource,
     data_options,
 )
-from coview.cli.output import check_output, check_table_output, note, print_json, show_or_write
+from coview.cli.output import (
+    check_output,
+    check_table_output,
+    note,
+    print_json,
+    show_or_write,
+    with_titles,
+)
 from coview.models import topic_model
 
 if TYPE_CHECKING:
@@ -28,7 +35,7 @@ MAX_SHOWN = 20  # rows of a table on the terminal
 # -- predict and transform -------------------------------------------------------------------------
 
 
-@data_options(*NEW_DOCUMENT_OPTIONS, "id")
+@data_options(*NEW_DOCUMENT_OPTIONS, "id", "title")
 def predict(
     model: options.Model,
     source: DataSource,
@@ -58,6 +65,7 @@ def predict(
     if any(names):
         columns.append("name")
         rows = [[*row, None if row[1] is None else names[row[1]]] for row in rows]
+    columns, rows = with_titles(columns, rows, source.titles(), range(len(rows)))
     show_or_write(columns, rows, as_json=json, output=output, raw=raw, max_shown=MAX_SHOWN)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import typer
 
@@ -22,6 +22,7 @@ from coview.cli.compare_output import (
 )
 from coview.cli.fit import sigterm_as_interrupt
 from coview.cli.inputs import ALL_DATA_OPTIONS, DataSource, data_options
+from coview.cli.model import parse_parameters
 from coview.cli.options import UsageError, refuse_options
 from coview.cli.output import check_output, note, print_json
 from coview.cli.topics import compare_topics, parse_numbers
@@ -42,9 +43,9 @@ Task = StrEnum("Task", ["cluster", "classify", "retrieve"])
 Sampling = StrEnum("Sampling", ["uniform", "stratified"])
 
 _DEFAULT_MODELS = {
-    Task.cluster: "link,mvplsa,kmeans,spectral",
-    Task.classify: "link,mvplsa,nb-ensemble,cotraining",
-    Task.retrieve: "link,divergence,scm",
+    Task.cluster: ("link", "mvplsa", "kmeans", "spectral"),
+    Task.classify: ("link", "mvplsa", "nb-ensemble", "cotraining"),
+    Task.retrieve: ("link", "divergence", "scm"),
 }
 # options that may be combined with a plan file, which fixes everything else
 _ALLOWED_WITH_PLAN = (
@@ -68,11 +69,22 @@ def compare(
             metavar="FILE",
         ),
     ] = None,
-    models: Annotated[
-        str | None,
+    model: Annotated[
+        list[str] | None,
         typer.Option(
-            help="Comma-separated models and baselines; the default depends on --task.",
-            metavar="NAME,NAME",
+            help="A model, by its name in `coview fit`, or a baseline. Repeatable; the default "
+            "depends on --task.",
+            metavar="NAME",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="[MODEL.]NAME=VALUE",
+            help="A parameter, as in `coview fit`: max_iter=50 for all models that have it, "
+            "link.n_init=5 for one. Repeatable.",
             rich_help_panel=_WHAT,
         ),
     ] = None,
@@ -162,13 +174,13 @@ def compare(
 
     Examples:
 
-      coview compare news.csv --text en --text de --label topic --models link,mvplsa,kmeans -o r.csv
+      coview compare news.csv --text en --text de --label topic --model link --model kmeans -o r.csv
 
       coview compare data/mfeat --seeds 10 --jobs 4 -o r.csv --table md
 
       coview compare news.csv --text en --text de -k 5,10,20
 
-      coview compare pages/ --task classify --rates 0.03,0.05 --models link,nb,cotraining
+      coview compare pages/ --task classify --model link --model nb --set max_iter=50
 
       coview compare --example-plan -o experiment.toml
 
@@ -190,7 +202,8 @@ def compare(
     if _is_plan(source.data):
         plan = _read_plan(source.data, metrics)
     else:
-        plan, views = _make_plan(source, models, task, numbers, seeds, rates, sampling, metrics)
+        entries = _parameters(_model_names(model or _DEFAULT_MODELS[task], task), parameter or [])
+        plan, views = _make_plan(source, entries, task, numbers, seeds, rates, sampling, metrics)
     axis = None if plot is None else plot_axis(plan)
     results = _run(plan, views, output, jobs, resume, fresh, quiet)
     if len(results.failures) == len(results.runs):
@@ -268,7 +281,7 @@ def _write_example(context: typer.Context, output: Path | None) -> None:
 
 def _make_plan(
     source: DataSource,
-    models: str | None,
+    models: Mapping[str, dict[str, Any]],
     task: Task,
     topics: Sequence[int],
     seeds: int,
@@ -281,12 +294,11 @@ def _make_plan(
     from coview.compare.metric_info import check_task_metrics
 
     check_task_metrics(metrics, task.value)
-    names = _model_names(models or _DEFAULT_MODELS[task], task)
     views = source.views()
     name = source.data.name if source.data is not None else "data"
     plan = Plan(
         [name],
-        [_entry(model, views, topics) for model in names],
+        [_entry(name, params, views, topics) for name, params in models.items()],
         task=task.value,
         seeds=seeds,
         metrics=metrics,
@@ -298,19 +310,22 @@ def _make_plan(
     return plan, {name: views}
 
 
-def _model_names(models: str, task: Task) -> list[str]:
-    """Split the names of --models, and check that they are known and suit the task."""
+def _model_names(names: Sequence[str], task: Task) -> Sequence[str]:
+    """Check that the names of --model are known, different, and suit the task."""
     from coview.baselines import BASELINES
     from coview.compare.check import known_models, suited_models
 
-    names = [name.strip() for name in models.split(",") if name.strip()]
     unknown = [name for name in names if name not in known_models()]
-    if unknown or not names:
-        close = suggestion(unknown[0], known_models()) if unknown else ""
+    if unknown:
+        several = " Give --model once for each." if "," in unknown[0] else ""
         raise UsageError(
-            f"--models does not know {', '.join(unknown) or 'any name'}.{close} Models: "
+            f"--model {unknown[0]}: there is none of this name.{several}"
+            f"{suggestion(unknown[0], known_models())} Models: "
             f"{', '.join(MODEL_NAMES)}. Baselines: {', '.join(BASELINES)}."
         )
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise UsageError(f"--model {twice[0]} is given twice.")
     suited = suited_models(task.value)
     unsuited = [name for name in names if name not in suited]
     if unsuited:
@@ -321,15 +336,43 @@ def _model_names(models: str, task: Task) -> list[str]:
     return names
 
 
-def _entry(name: str, views: Views, topics: Sequence[int]) -> Entry:
+def _parameters(names: Sequence[str], given: list[str]) -> dict[str, dict[str, Any]]:
+    """Return the parameters of each model: those of --set that are for it, or that it has."""
+    from coview.compare.check import parameters_of
+
+    found: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for key, value in parse_parameters(given).items():
+        owner, dot, own = key.rpartition(".")
+        if dot and owner not in found:
+            raise UsageError(f"--set {key}: {owner} is not compared; --model {owner} adds it.")
+        known = {name: parameters_of(name) for name in ([owner] if dot else names)}
+        takers = [
+            name
+            for name, (there, others) in known.items()
+            if own in there or (bool(dot) and others)  # what is passed on has to be named
+        ]
+        if not takers:
+            every = sorted({parameter for there, _ in known.values() for parameter in there})
+            raise UsageError(
+                f"--set {key}: {', '.join(known)} {'has' if len(known) == 1 else 'have'} no such "
+                f"parameter.{suggestion(own, every)} Known are {', '.join(every)}."
+            )
+        for name in takers:
+            found[name][own] = value
+    return found
+
+
+def _entry(name: str, params: dict[str, Any], views: Views, topics: Sequence[int]) -> Entry:
     """Return the plan's entry of a model; models of one view get all views concatenated."""
     from coview.compare import Entry
 
     grid = {"n_components": topics} if len(topics) > 1 else {}
     if name in ONE_VIEW and views.n_views > 1:
         # the label is part of results and journals of earlier comparisons: do not reword it
-        return Entry(name, label=f"{name}, views side by side", concat=True, grid=grid)
-    return Entry(name, grid=grid)
+        return Entry(
+            name, label=f"{name}, views side by side", params=params, concat=True, grid=grid
+        )
+    return Entry(name, params=params, grid=grid)
 
 
 def _parse_rates(rates: str) -> list[float]:

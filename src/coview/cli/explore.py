@@ -16,7 +16,7 @@ from coview.cli.report import documents_with_classes, with_data
 LARGE = 40_000_000  # bytes of a page
 
 
-@data_options(*NEW_DOCUMENT_OPTIONS, "id", "label", "labels", "ids", "links", "use")
+@data_options(*NEW_DOCUMENT_OPTIONS, "id", "title", "label", "labels", "ids", "links", "use")
 def explore(
     model: options.Model,
     source: DataSource,
@@ -39,7 +39,9 @@ def explore(
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="With --serve: the port. 0 takes a free one.")
     ] = 0,
-    title: Annotated[str | None, typer.Option(help="The title of the page.")] = None,
+    page_title: Annotated[
+        str | None, typer.Option(help="The title of the page itself. Default: the model's name.")
+    ] = None,
     umap: Annotated[
         bool, typer.Option("--umap", help="Add a second layout, by UMAP (needs umap-learn).")
     ] = False,
@@ -53,6 +55,8 @@ def explore(
 
       coview explore news.coview --data news.csv --id id -o news.html
 
+      coview explore news.coview --data news.csv --title headline -o news.html
+
       coview explore photos.coview photos/ --serve
     """
     source = with_data(source, documents)
@@ -64,7 +68,7 @@ def explore(
         if output.suffix.lower() not in (".html", ".htm"):
             raise UsageError(f"{output.name} is a page: call it {output.stem}.html.")
     fitted, views, raw = _read(model, source)
-    shown = {**raw, "title": title or f"{model.stem} - coview", "umap": umap}
+    shown = {**raw, "title": page_title or f"{model.stem} - coview", "umap": umap}
     if serve:
         _serve(fitted, views, shown, port)
     elif output is not None:
@@ -81,7 +85,7 @@ def _tell(page: Path) -> None:
 
 
 def _read(path: Path, source: DataSource) -> tuple[Any, Any, dict[str, Any]]:
-    """Return the model, the documents, and their raw texts and pictures."""
+    """Return the model, the documents, and their titles, raw texts and pictures."""
     from coview.io import load
     from coview.models import topic_model
 
@@ -90,11 +94,12 @@ def _read(path: Path, source: DataSource) -> tuple[Any, Any, dict[str, Any]]:
     views, classes = documents_with_classes(source, inner)
     if classes is not None:
         views = views.with_labels(classes)
-    return fitted, views, source.raw_documents(inner)
+    return fitted, views, {"titles": source.titles(), **source.raw_documents(inner)}
 
 
 def _serve(fitted: Any, views: Any, shown: dict[str, Any], port: int) -> None:
-    from coview.explorer.explore import explorer_payload, texts_by_view
+    from coview.captions import texts_by_view
+    from coview.explorer.explore import explorer_payload
     from coview.explorer.server import ExplorerSite, serve
     from coview.models import topic_model
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -14,11 +14,18 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from coview.cli import options
 from coview.cli.options import UsageError, parse_pairs
-from coview.cli.pictures import raw_folder, read_images_for, resolve_image_paths, source_kinds
+from coview.cli.pictures import (
+    folder_ids,
+    raw_folder,
+    read_images_for,
+    resolve_image_paths,
+    source_kinds,
+)
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from coview.captions import Captions
     from coview.views.container import Views
 
 CHUNK_ROWS = 20_000  # rows of a table that are folded in at once
@@ -36,6 +43,7 @@ class DataSource:
     image: options.Image = None
     embedding: options.Embedding = None
     id: options.Id = None
+    title: options.Title = None
     label: options.Label = None
     ids: options.Ids = None
     labels: options.Labels = None
@@ -316,18 +324,16 @@ class DataSource:
 
         Matrices, views folders and .h5mu files have none.
         """
+        raw = self._raw_cells(model)
+        pictures = list(_pictures(model, raw).items())[:1]
+        return {"texts": _texts(model, raw) or None, "pictures": dict(pictures) or None}
+
+    def _raw_cells(self, model: Any) -> dict[str, list[Any]]:
+        """Return the raw cells of the documents by source, where the data have any."""
         path = self.data
-        if path is None or self.view or self.is_h5mu:
-            return {"texts": None, "pictures": None}
-        raw = raw_folder(path) if path.is_dir() else self._raw_table(model, path)
-        kinds = source_kinds(model)
-        pictures = {
-            view: raw[recipe.source]
-            for view, recipe in model.recipes_.items()
-            if recipe is not None and recipe.kind.startswith("image") and recipe.source in raw
-        }
-        texts = {s: cells for s, cells in raw.items() if kinds.get(s) in ("text", "tokens")}
-        return {"texts": texts or None, "pictures": dict(list(pictures.items())[:1]) or None}
+        if path is None or self.view or self.is_h5mu or self.is_sharded:
+            return {}
+        return raw_folder(path) if path.is_dir() else self._raw_table(model, path)
 
     def _raw_table(self, model: Any, path: Path) -> dict[str, list[Any]]:
         from coview.reading.tables import open_table
@@ -338,6 +344,53 @@ class DataSource:
         cells_of = list(zip(*rows, strict=True))
         raw = {source: list(cells_of[i]) for i, source in enumerate(columns)}
         return resolve_image_paths(raw, path.parent, model)
+
+    def titles(self) -> list[str] | None:
+        """Return the titles of the documents, if a column of a table has them."""
+        from coview.captions import check_titles
+
+        if self.title is None:
+            return None
+        if self.view or not self.is_table:
+            raise UsageError("--title is a column of a table; these data have ids alone.")
+        cells = self._column(self.title)
+        return check_titles(cells, len(cells))
+
+    def captions(self, model: Any) -> Captions:
+        """Return titles and texts of the documents, by their ids or numbers.
+
+        Matrices, views folders and .h5mu files have none. The text of a picture is its path.
+        """
+        from coview.captions import Captions, texts_by_view
+
+        raw, titles = self._raw_cells(model), self.titles() or []
+        texts: dict[str, Sequence[Any]] = {
+            **texts_by_view(model, _texts(model, raw)),
+            **_pictures(model, raw),
+        }
+        names = self._names(max(map(len, [titles, *texts.values()])))
+        return Captions(
+            {name: title for name, title in zip(names, titles, strict=False) if title},
+            {
+                view: {name: str(cell) for name, cell in zip(names, cells, strict=True) if cell}
+                for view, cells in texts.items()
+            },
+        )
+
+    def _names(self, n_docs: int) -> list[str]:
+        """Return what `search` calls the documents of a table or a folder of pictures."""
+        if self.is_table and self.id is not None:
+            return [str(cell) for cell in self._column(self.id)]
+        if n_docs and not self.is_table:
+            return folder_ids(self._path())
+        return [str(row) for row in range(n_docs)]
+
+    def _column(self, name: str) -> list[Any]:
+        from coview.reading.tables import check_columns, open_table
+
+        table = open_table(self._path(), encoding=self.encoding, delimiter=self.delimiter)
+        check_columns([name], table)
+        return [cell for _, (cell,) in table.rows([name])]
 
     def _columns_for(self, model: Any, there: list[str]) -> dict[str, str]:
         """The column of each source of the model: as in the options, or of the same name."""
@@ -364,7 +417,7 @@ class DataSource:
 
 # -- the options of a command ----------------------------------------------------------------------
 
-ALL_DATA_OPTIONS = tuple(field.name for field in fields(DataSource) if field.name != "quiet")
+ALL_DATA_OPTIONS = tuple(f.name for f in fields(DataSource) if f.name not in ("quiet", "title"))
 NEW_DOCUMENT_OPTIONS = (
     *("data", "view", "text", "tokens", "image", "embedding", "layer", "encoding", "delimiter"),
 )
@@ -404,6 +457,21 @@ def _expand_source(command: Callable[..., None], names: Sequence[str]) -> list[P
             annotation = own[parameter.name]
             found.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=annotation))
     return found
+
+
+def _texts(model: Any, raw: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the raw texts and tokens by source."""
+    kinds = source_kinds(model)
+    return {s: cells for s, cells in raw.items() if kinds.get(s) in ("text", "tokens")}
+
+
+def _pictures(model: Any, raw: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the pictures of each view that is made from some."""
+    return {
+        view: raw[recipe.source]
+        for view, recipe in model.recipes_.items()
+        if recipe is not None and recipe.kind.startswith("image") and recipe.source in raw
+    }
 
 
 # -- helpers ---------------------------------------------------------------------------------------

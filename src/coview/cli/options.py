@@ -73,6 +73,15 @@ Id = Annotated[
     str | None,
     typer.Option("--id", metavar="COLUMN", help="Column of document ids.", rich_help_panel=_DATA),
 ]
+Title = Annotated[
+    str | None,
+    typer.Option(
+        "--title",
+        metavar="COLUMN",
+        help="Column of titles, what documents are called. Default: their ids.",
+        rich_help_panel=_DATA,
+    ),
+]
 Label = Annotated[
     str | None,
     typer.Option(

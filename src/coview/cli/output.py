@@ -171,6 +171,16 @@ _WRITERS = {
 # -- the result of a command -----------------------------------------------------------------------
 
 
+def with_titles(
+    columns: Sequence[str], rows: Sequence[Row], titles: Sequence[str] | None, docs: Sequence[int]
+) -> tuple[list[str], list[list[Any]]]:
+    """Put the titles of documents, where there are any, behind their names, the first column."""
+    if titles is None:
+        return list(columns), [list(row) for row in rows]
+    titled = [[row[0], titles[d], *row[1:]] for row, d in zip(rows, docs, strict=True)]
+    return [columns[0], "title", *columns[1:]], titled
+
+
 def show_or_write(
     columns: Sequence[str],
     rows: Sequence[Row],

@@ -26,6 +26,13 @@ def raw_folder(folder: Path) -> dict[str, list[Any]]:
     return {name: list(items) for name, items in raw.items() if items is not None}
 
 
+def folder_ids(folder: Path) -> list[str]:
+    """Return the ids of the documents of a folder of pictures."""
+    from coview.reading.image_files import read_picture_folder
+
+    return [str(name) for name in read_picture_folder(folder).ids]
+
+
 def read_images_for(model: Any, folder: Path, new_terms: bool = False) -> Views:
     """Count images and captions in the visual words and terms of the model."""
     from coview.reading.image_files import read_picture_folder

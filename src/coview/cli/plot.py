@@ -20,7 +20,7 @@ Kind = StrEnum("Kind", [(name, name) for name in KINDS])  # type: ignore[misc]
 SUFFIXES = (".png", ".svg", ".pdf")
 
 
-@data_options(*NEW_DOCUMENT_OPTIONS, "id", "label")
+@data_options(*NEW_DOCUMENT_OPTIONS, "id", "title", "label")
 def plot(
     kind: Annotated[Kind, typer.Argument(help="What to draw.", show_default=False)],
     model: options.Model,
@@ -92,13 +92,14 @@ def _draw(kind: str, path: Path, source: DataSource, wanted: dict[str, Any]) -> 
         return displays.ConvergenceDisplay.from_estimator(topic_model(fitted))
     views, classes = documents_with_classes(source, topic_model(fitted))
     views = views if classes is None else views.with_labels(classes)
+    wanted["titles"] = source.titles()
     makers: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
         "terms": (displays.TermsDisplay.from_estimator, ("topics", "n_terms", "n_topics")),
         "sizes": (displays.SizesDisplay.from_estimator, ("n_topics",)),
         "map": (displays.MapDisplay.from_estimator, ()),
         "matrix": (displays.MatrixDisplay.from_estimator, ("pair", "n_topics")),
         "agreement": (displays.AgreementDisplay.from_estimator, ("n_topics",)),
-        "mixtures": (displays.MixturesDisplay.from_estimator, ("rows",)),
+        "mixtures": (displays.MixturesDisplay.from_estimator, ("rows", "titles")),
         "coverage": (displays.CoverageDisplay.from_estimator, ()),
     }
     make, names = makers[kind]

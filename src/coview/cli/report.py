@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coview.views.container import Views
 
 
-@data_options(*NEW_DOCUMENT_OPTIONS, "id", "label", "labels", "ids", "links", "use")
+@data_options(*NEW_DOCUMENT_OPTIONS, "id", "title", "label", "labels", "ids", "links", "use")
 def report(
     model: options.Model,
     source: DataSource,
@@ -86,6 +86,7 @@ def report(
         fitted,
         views,
         labels=classes,
+        titles=source.titles(),
         n_terms=max(terms, 10),
         relevance=relevance,
         n_resamples=resamples,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,11 +26,26 @@ from coview.cli.output import (
 from coview.models import topic_model
 
 if TYPE_CHECKING:
+    from coview.captions import Captions
     from coview.retrieval import SearchIndex
     from coview.views.container import Views
 
 SNIPPET_LENGTH = 90  # characters of a found text that are shown
 MIN_SHARE = 0.01  # smallest contribution to a score that is worth naming
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What is shown of each answer, beside its score."""
+
+    captions: Captions
+    in_view: str | None
+
+    @property
+    def columns(self) -> list[str]:
+        title = ["title"] if self.captions.titles else []
+        text = ["text"] if self.captions.texts else []
+        return ["rank", "document", *title, "score", *text]
 
 
 class Metric(StrEnum):
@@ -78,11 +94,12 @@ def search(
     show: Annotated[
         Path | None,
         typer.Option(
-            help="The table the model was fitted to: show the texts found, and compare documents "
-            "by their words as well."
+            help="The table the model was fitted to: show the texts found, in the view that was "
+            "searched, and compare documents by their words as well."
         ),
     ] = None,
     id: options.Id = None,
+    title: options.Title = None,
     index: Annotated[
         Path | None,
         typer.Option(help="File of a search index: read if it exists, written otherwise."),
@@ -116,7 +133,7 @@ def search(
     check_view(fitted, in_view, "--in")
     gallery = _read_gallery(fitted, among, in_view, id)
     parsed = parse_query(fitted, query, view, like)
-    texts = _read_texts(fitted, among or show, in_view, id)
+    captions = _read_captions(fitted, among or show, id, title)
     training = None
     if among is None and metric in (None, Metric.topics_and_words):
         training = _read_training(fitted, show, id)
@@ -125,17 +142,17 @@ def search(
     note_left_out(results.left_out)
     if metric is None and index is None:
         _note_ties(results, engine)
-    rows = [_row(hit, texts) for hit in results]
-    columns = ["rank", "document", "score", *(["text"] if texts else [])]
+    shown = _Shown(captions, engine.in_view)
+    rows, columns = [_row(hit, shown) for hit in results], shown.columns
     if explain and json:
         found = [dict(zip(columns, row, strict=True)) for row in rows]
         reasons = (row["explanation"] for row in results.to_rows())
         print_json([row | {"explanation": why} for row, why in zip(found, reasons, strict=True)])
     elif explain and output is None:
-        _show_explained(results, texts)
+        _show_explained(results, shown)
     else:
         if explain:
-            columns.append("why")
+            columns = [*columns, "why"]
             rows = [
                 [*row, "; ".join(_reasons(hit))] for row, hit in zip(rows, results, strict=True)
             ]
@@ -294,44 +311,33 @@ def parse_query(model: Any, query: str | None, view: str | None, like: str | Non
     return {name: Path(str(query)) if is_image else query}
 
 
-def _read_texts(
-    model: Any, path: Path | None, in_view: str | None, id: str | None
-) -> dict[str, str]:
-    """Read the text of each document from a table, by id; return {} without a table."""
-    if path is None or path.is_dir() or path.suffix == ".h5mu":
-        return {}
-    from coview.reading.tables import check_columns, open_table
+def _read_captions(model: Any, path: Path | None, id: str | None, title: str | None) -> Captions:
+    """Read the texts of the documents, and their titles, from the data of --among or --show."""
+    from coview.captions import Captions
 
-    recipe = model.recipes_.get(in_view) if in_view else None
-    if id is None and model.doc_ids_ is not None:
+    if path is None:
+        if title is not None:
+            raise UsageError("--title is a column of the table of --show or --among: give one.")
+        return Captions()
+    source = DataSource(path, id=id, title=title)
+    if source.is_table and id is None and model.doc_ids_ is not None:
         raise UsageError("--show needs --id, the column of document ids.")
-    there = open_table(path).columns()
-    columns = (
-        [recipe.source]
-        if recipe is not None
-        else [r.source for r in model.recipes_.values() if r is not None and r.source in there]
-    )
-    wanted = [*columns, *([id] if id else [])]
-    check_columns(wanted, open_table(path))
-    found = {}
-    for number, (_, cells) in enumerate(open_table(path).rows(wanted)):
-        name = str(cells[-1]) if id else str(number)
-        found[name] = next((str(c) for c in cells[: len(columns)] if c), "")
-    return found
+    return source.captions(model)
 
 
-def _row(hit: Any, texts: dict[str, str]) -> list[Any]:
+def _row(hit: Any, shown: _Shown) -> list[Any]:
     name = str(hit.position if hit.id is None else hit.id)
-    shown = [_snippet(texts.get(name, ""))] if texts else []
-    return [hit.rank, name, float(hit.score), *shown]
+    from coview.captions import snippet
 
-
-def _snippet(text: str) -> str:
-    """Return the beginning of a text, up to the end of a word."""
-    text = " ".join(text.split())
-    if len(text) <= SNIPPET_LENGTH:
-        return text
-    return text[:SNIPPET_LENGTH].rsplit(" ", 1)[0] + " …"
+    text = shown.captions.text(name, shown.in_view) or ""
+    cells = {
+        "rank": hit.rank,
+        "document": name,
+        "title": shown.captions.titles.get(name),
+        "score": float(hit.score),
+        "text": snippet(text, SNIPPET_LENGTH),
+    }
+    return [cells[column] for column in shown.columns]
 
 
 def _reasons(hit: Any) -> list[str]:
@@ -339,10 +345,15 @@ def _reasons(hit: Any) -> list[str]:
     return [str(reason) for reason in hit.explanation or [] if reason.share >= MIN_SHARE]
 
 
-def _show_explained(results: Any, texts: dict[str, str]) -> None:
-    shown = table("", ["rank", "document", "score", "why"], right=["rank", "score"])
+def _show_explained(results: Any, shown: _Shown) -> None:
+    made = table("", ["rank", "document", "score", "why"], right=["rank", "score"])
     for hit in results:
-        rank, name, score, *text = _row(hit, texts)
-        what = f"{cell(name)}\n{cell(text[0])}" if text else cell(name)
-        shown.add_row(str(rank), what, cell(score), "\n".join(map(cell, _reasons(hit))))
-    console().print(shown)
+        cells = dict(zip(shown.columns, _row(hit, shown), strict=True))
+        what = (cells.get(name) for name in ("document", "title", "text"))
+        made.add_row(
+            str(cells["rank"]),
+            "\n".join(cell(part) for part in what if part),
+            cell(cells["score"]),
+            "\n".join(map(cell, _reasons(hit))),
+        )
+    console().print(made)

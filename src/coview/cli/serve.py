@@ -27,11 +27,13 @@ def serve(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Documents to search (a table, folder or .h5mu file). Those the model was fitted "
-            "to are then compared by their words as well. Default: the training documents.",
+            help="Documents to search (a table, folder or .h5mu file); answers show the beginning "
+            "of their texts. Those the model was fitted to are then compared by their words as "
+            "well. Default: the training documents.",
         ),
     ] = None,
     id: options.Id = None,
+    title: options.Title = None,
     index: Annotated[
         Path | None,
         typer.Option(help="Search index written by `coview search --index`, instead of --data."),
@@ -144,7 +146,13 @@ def serve(
     )
     if data is not None and index is not None:
         raise UsageError("An index has its own documents: leave out --data, or --index.")
-    run(_served(model, data, id, index), settings, (lambda words: None) if quiet else note)
+    if title is not None and data is None:
+        raise UsageError("--title is a column of the table of --data: give that as well.")
+    run(
+        _served(model, DataSource(data, id=id, title=title), index),
+        settings,
+        (lambda words: None) if quiet else note,
+    )
 
 
 def _settings(token_file: Path | None, **given: Any) -> ServiceSettings:
@@ -156,7 +164,7 @@ def _settings(token_file: Path | None, **given: Any) -> ServiceSettings:
         raise UsageError(str(error)) from error
 
 
-def _served(model: Path, data: Path | None, id: str | None, index: Path | None) -> ServedModel:
+def _served(model: Path, source: DataSource, index: Path | None) -> ServedModel:
     from coview.io import load
     from coview.retrieval import SearchIndex
     from coview.serving.engine import ServedModel
@@ -165,18 +173,18 @@ def _served(model: Path, data: Path | None, id: str | None, index: Path | None) 
     inner = topic_model(fitted)
     if index is not None:
         return ServedModel(fitted, SearchIndex.load(index, inner))
-    return ServedModel(fitted, documents=_documents(inner, data, id))
+    if source.data is None:
+        return ServedModel(fitted)
+    return ServedModel(fitted, documents=_documents(inner, source), captions=source.captions(inner))
 
 
-def _documents(model: Any, data: Path | None, id: str | None) -> dict[str, Views]:
+def _documents(model: Any, source: DataSource) -> dict[str, Views]:
     """Return the documents of --data as an argument of `SearchIndex`."""
-    if data is None:
-        return {}
     from coview.cli.apply import all_documents
     from coview.cli.search import in_training_order
     from coview.retrieval.gallery import OtherDocuments, check_training_views
 
-    views, _ = all_documents(DataSource(data, id=id), model)
+    views, _ = all_documents(source, model)
     if len(views) == len(model.doc_topic_):
         views = in_training_order(model, views)
     try:

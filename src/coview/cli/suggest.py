@@ -9,7 +9,7 @@ import typer
 from coview.cli import options
 from coview.cli.apply import all_documents
 from coview.cli.inputs import NEW_DOCUMENT_OPTIONS, DataSource, data_options
-from coview.cli.output import check_table_output, show_or_write
+from coview.cli.output import check_table_output, show_or_write, with_titles
 from coview.models import topic_model
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COLUMNS = ("document", "score", "disagreement", "uncertainty", "reason")
 
 
-@data_options(*NEW_DOCUMENT_OPTIONS, "id", "label", "labels")
+@data_options(*NEW_DOCUMENT_OPTIONS, "id", "title", "label", "labels")
 def suggest(
     model: options.Model,
     source: DataSource,
@@ -48,7 +48,8 @@ def suggest(
         [s.row if s.id is None else s.id, s.score, s.disagreement, s.uncertainty, s.reason]
         for s in found
     ]
-    show_or_write(COLUMNS, rows, as_json=json, output=output, raw=raw)
+    columns, rows = with_titles(COLUMNS, rows, source.titles(), [s.row for s in found])
+    show_or_write(columns, rows, as_json=json, output=output, raw=raw)
 
 
 def _known_labels(views: Views, in_column: np.ndarray | None) -> np.ndarray | None:

@@ -89,15 +89,21 @@ def _check_entry(entry: Entry, task: str, given: Mapping[str, Any]) -> None:
             made._check_parameters()
 
 
-def _check_parameters(entry: Entry) -> None:
+def parameters_of(name: str) -> tuple[list[str], bool]:
+    """Return the parameters of a model or baseline, and whether it passes on others."""
     from coview.baselines import BASELINES
     from coview.models import model_class
 
-    made = model_class(entry.name) if entry.name in MODEL_NAMES else BASELINES[entry.name]
-    parameters = signature(made).parameters.values()
-    if any(p.kind is Parameter.VAR_KEYWORD for p in parameters):
+    made = model_class(name) if name in MODEL_NAMES else BASELINES[name]
+    found = signature(made).parameters.values()
+    others = any(p.kind is Parameter.VAR_KEYWORD for p in found)
+    return [p.name for p in found if p.kind is not Parameter.VAR_KEYWORD], others
+
+
+def _check_parameters(entry: Entry) -> None:
+    known, others = parameters_of(entry.name)
+    if others:
         return
-    known = [p.name for p in parameters]
     for where, names in (("params", entry.params), ("grid", entry.grid)):
         for name in names:
             if name not in known:

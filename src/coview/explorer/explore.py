@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from coview.captions import check_titles, texts_by_view
 from coview.explorer.budget import Budget
 from coview.explorer.container import Payload
 from coview.explorer.page import ExplorerPage
 from coview.explorer.payload import payload_of
 from coview.models import topic_model
 from coview.outputs import check_output
-from coview.reading.recipes import frame_columns, is_frame
 from coview.reporting import Report
 from coview.reporting import report as make_report
 from coview.tree import build_tree, usual_levels
 from coview.views.container import Views
-from coview.wording import listing, quoted
+from coview.wording import quoted
 
 N_COLORS = 8  # that the page has for topics
 
@@ -63,10 +63,8 @@ def explorer_payload(
         given = given.with_labels(views.labels, views.label_names)
     by_view = texts_by_view(inner, texts)
     _check_lengths(given.n_docs, texts=by_view, pictures=pictures or {})
-    if titles is not None and len(titles) != given.n_docs:
-        raise ValueError(f"There are {len(titles):,} titles for {given.n_docs:,} documents.")
     if report is None:
-        report = make_report(model, given, random_state=random_state)
+        report = make_report(model, given, titles=titles, random_state=random_state)
     elif len(report.mixtures) != given.n_docs:
         raise ValueError(
             f"The report is of {len(report.mixtures):,} documents, the views are of "
@@ -76,12 +74,11 @@ def explorer_payload(
     if tree is None and n_topics > N_COLORS:  # the page colors their levels
         tree = build_tree(model, given, usual_levels(n_topics))
     return payload_of(
-        report,
+        report if titles is None else replace(report, titles=check_titles(titles, given.n_docs)),
         model,
         given,
         tree=tree,
         texts=by_view,
-        titles=titles,
         pictures=pictures,
         title=title,
         umap=umap,
@@ -97,39 +94,3 @@ def _check_lengths(n_docs: int, **columns: Mapping[str, Sequence[Any]]) -> None:
                     f"There are {len(column):,} {what} of view {quoted(view)} for {n_docs:,} "
                     "documents."
                 )
-
-
-def texts_by_view(model: Any, texts: Any) -> dict[str, list[str | None]]:
-    """Return raw texts by view, from a dict of columns or a DataFrame.
-
-    A column is called like the view, or as the column that the view was made from.
-    """
-    if texts is None:
-        return {}
-    sources = [recipe.source for recipe in model.recipes_.values() if recipe is not None]
-    columns = frame_columns(texts, sources) if is_frame(texts) else texts
-    if not isinstance(columns, Mapping):
-        raise TypeError(
-            f"texts must be a dict of lists of texts by view, or a DataFrame; got "
-            f"{type(texts).__name__}."
-        )
-    found: dict[str, list[str | None]] = {}
-    for view in model.view_names_:
-        recipe = model.recipes_.get(view)
-        source = view if view in columns else str(getattr(recipe, "source", view))
-        if source in columns and getattr(recipe, "kind", "text") in ("text", "tokens"):
-            found[view] = [_as_text(item) for item in columns[source]]
-    known = {getattr(r, "source", None) for r in model.recipes_.values()} | set(model.view_names_)
-    unknown = [name for name in columns if name not in known]
-    if unknown:
-        raise ValueError(
-            f"texts are of {listing(unknown)}; the model has the views "
-            f"{listing(model.view_names_)}."
-        )
-    return found
-
-
-def _as_text(item: Any) -> str | None:
-    if isinstance(item, list | tuple | np.ndarray):
-        return " ".join(str(token) for token in item)
-    return item if isinstance(item, str) else None

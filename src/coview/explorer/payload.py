@@ -26,6 +26,7 @@ from coview.explorer.pictures import small_pictures
 from coview.merging import tokens_by_view
 from coview.models import topic_model
 from coview.reporting.terms import term_shares
+from coview.reporting.value import NOTICEABLE
 from coview.retrieval.words import WORDS, shared_terms
 from coview.tree import TopicTree
 from coview.views.checks import DataWarning
@@ -44,7 +45,6 @@ def payload_of(
     *,
     tree: TopicTree | None = None,
     texts: Texts | None = None,
-    titles: Sequence[str] | None = None,
     pictures: Mapping[str, Sequence[Any]] | None = None,
     title: str | None = None,
     umap: bool = False,
@@ -55,7 +55,7 @@ def payload_of(
     Parameters
     ----------
     report : Report
-        Of `coview.report`.
+        Of `coview.report`; its titles are those of the documents.
     model : fitted model or TopicClassifier
     views : Views
         The documents, with the columns of the model.
@@ -63,8 +63,6 @@ def payload_of(
         The coarser topics by which the page lists and colors its topics.
     texts : dict of sequence of (str or None), optional
         The raw texts of some views, of which the page shows the beginnings.
-    titles : sequence of str, optional
-        A title of each document; by default documents are called by their ids.
     pictures : dict of sequence of (path, array, data URI or None), optional
         By view, the picture of each document.
     title : str, optional
@@ -97,13 +95,14 @@ def payload_of(
         "levels": _levels_meta(tree),
         "docs": {
             "ids": None if views.ids is None else [str(i) for i in views.ids],
-            "titles": None if titles is None else [str(t) for t in titles],
+            "titles": report.titles,
             "snippets": snippets,
             "labels": None if report.labels is None else report.labels,
             "label_names": report.label_names or [],
             "pictures": small or None,
         },
         "search": {**_search_meta(inner, counts), "complete": not (left_out or coarse)},
+        "noticeable": NOTICEABLE,
         "pairs": [[_number(inner, a), _number(inner, b)] for a, b in report.disagreement.by_pair],
         "notes": [*coarse, *left_out, *cut, *no_room, *_differences(inner)],
     }

@@ -150,7 +150,13 @@ class MixturesDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: Any, views: Any, *, rows: Sequence[int] | None = None, ax: Any = None
+        cls,
+        model: Any,
+        views: Any,
+        *,
+        rows: Sequence[int] | None = None,
+        titles: Sequence[str] | None = None,
+        ax: Any = None,
     ) -> MixturesDisplay:
         """Draw the mixtures of documents in each view.
 
@@ -160,6 +166,8 @@ class MixturesDisplay(Display):
         views : Views, or Report
         rows : sequence of int, default=None
             The documents; by default the four whose views disagree most.
+        titles : sequence of str, default=None
+            A title of each document; by default its id. A report has its own.
         ax : matplotlib Axes, default=None
             Axes whose place the panels take; by default a new figure.
 
@@ -177,7 +185,7 @@ class MixturesDisplay(Display):
         >>> len(MixturesDisplay.from_estimator(model, views, rows=[0, 5]).axes_)
         2
         """
-        report = report_of(model, views)
+        report = report_of(model, views, titles=titles)
         rows = (report.disagreeing(4) or [0]) if rows is None else rows
         wrong = [r for r in rows if not 0 <= r < len(report.mixtures)]
         if wrong:
@@ -226,8 +234,7 @@ class MixturesDisplay(Display):
             ax.set_xticklabels([])
 
     def _title(self, row: int) -> str:
-        ids = self.report.doc_ids
-        name = f"document {row}" if ids is None else shortened(ids[row], 40)
+        name = shortened(self.report.title(row), 40)
         beyond = self.report.disagreement.beyond[row]
         return name if np.isnan(beyond) else f"{name}  (disagreement beyond chance {beyond:.2f})"
 

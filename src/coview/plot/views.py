@@ -23,7 +23,7 @@ from coview.plot.look import (
     topic_title,
 )
 from coview.reporting import Report
-from coview.reporting.value import TopicReport
+from coview.reporting.value import TopicReport, as_share
 
 MOST_CELLS = 20  # topics of a matrix that have names
 MOST_TOPICS = 30  # topics of `AgreementDisplay`
@@ -207,8 +207,9 @@ class AgreementDisplay(Display):
         known = np.isfinite(found.beyond)
         weights = self.report.mixtures[known]
         total = weights.sum(axis=0)
+        lost, by_chance = (as_share(level[known]) for level in (found.value, found.chance))
         with np.errstate(invalid="ignore", divide="ignore"):
-            value = weights.T @ found.value[known] / total
-            chance = weights.T @ found.chance[known] / total
-            squares = weights.T @ found.chance[known] ** 2 / total
+            value, chance, squares = (
+                weights.T @ level / total for level in (lost, by_chance, by_chance**2)
+            )
         return value, chance, np.sqrt(np.maximum(squares - chance**2, 0))

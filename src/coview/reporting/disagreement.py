@@ -7,14 +7,16 @@ With the mixture of another view instead, some of it is lost:
 
 where L_b(theta) is the log-likelihood of the tokens in view b, and every theta is that of one view
 folded in alone. 0: the topics of view a explain view b as well as its own do; 1: they explain
-nothing of it. The constant C keeps short documents, of which little is known, from the top. The
-disagreement of two views is the mean of loss(a, b) and loss(b, a). Topics with similar words are no
-disagreement here, unlike in the Jensen-Shannon divergence of mixtures; experiments/disagreement.md
-compares both by faults that were planted.
+nothing of it; above 1 they mislead, which ranks documents (bounded losses found fewer of the faults
+that were planted) and is shown as 1. The constant C keeps short documents, of which little is
+known, from the top. The disagreement of two views is the mean of loss(a, b) and loss(b, a). Topics
+with similar words are no disagreement here, unlike in the Jensen-Shannon divergence of mixtures;
+experiments/disagreement.md compares both by faults that were planted.
 
 By chance views differ the more the shorter they are. So each document is drawn again from the
 model, with the same lengths and one mixture for all its views (`folding.resample`); the mean loss
-over `n_resamples` such documents, relative to the gain of the real one, is its chance level.
+over `n_resamples` such documents, relative to the gain of the real one, is its chance level. The
+views of a document are said to disagree where they lose `NOTICEABLE` more than that.
 
 Of many documents only a sample is drawn, since that takes most of the time of a report. The others
 take over what was found for a drawn one that is much like them: see `most_alike`.
@@ -26,7 +28,7 @@ is usual: the median of the documents that have the same main topic.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 from typing import Any
 
@@ -39,6 +41,7 @@ from coview.reporting.value import Disagreement
 
 C = 30.0  # nats; a word of a topic is worth two to four
 FEWEST = 20  # documents of a topic that say what is usual in it
+FEWEST_BEHIND = 3.0  # documents, by p(z|d), from which a topic has an agreement
 
 
 @dataclass(frozen=True)
@@ -159,9 +162,10 @@ def measure_disagreement(
         (a, b): _of_pair(folded, a, b, real, drawn) for a, b in combinations(folded.names, 2)
     }
     mean = _over_pairs(list(by_pair.values()), n_docs)
-    by_topic = mean_by_topic(mean.beyond, mixtures)
     found = _most_apart(folded.names, by_pair, mean)
-    return Disagreement(found.value, found.chance, found.beyond, mean.divergence, by_pair, by_topic)
+    found = replace(found, divergence=mean.divergence, by_pair=by_pair)
+    apart = np.where(np.isnan(found.beyond), np.nan, found.noticed)
+    return replace(found, by_topic=mean_by_topic(apart, mixtures))
 
 
 def _of_pair(folded: Folded, a: str, b: str, real: Explained, drawn: Explained) -> Disagreement:
@@ -247,11 +251,16 @@ def _known_mean(values: Sequence[np.ndarray], n_docs: int) -> np.ndarray:
 
 
 def mean_by_topic(values: np.ndarray, mixtures: np.ndarray) -> np.ndarray:
-    """Return the mean of known values, weighted by the share of each topic; NaN without any."""
+    """Return the mean of known values, weighted by the share of each topic.
+
+    NaN where less than `FEWEST_BEHIND` documents stand behind it.
+    """
     known = ~np.isnan(values)
     mass = mixtures[known].sum(axis=0, dtype=np.float64)
     total = values[known] @ mixtures[known].astype(np.float64)
-    return np.divide(total, mass, out=np.full(mixtures.shape[1], np.nan), where=mass > 0)
+    out = np.full(mixtures.shape[1], np.nan)
+    np.divide(total, mass, out=out, where=mass >= FEWEST_BEHIND)
+    return np.clip(out, 0.0, 1.0)
 
 
 # -- documents that no topic fits ------------------------------------------------------------------

@@ -7,17 +7,14 @@ from textwrap import wrap
 
 import numpy as np
 
-from coview.reporting.value import Report, TopicReport
+from coview.reporting.value import Report, TopicReport, as_share
 from coview.wording import plural, printable
 
 WIDTH = 100
-NOTICEABLE = 0.05  # disagreement beyond chance that is worth a line
 
 
 def page(report: Report, *, top: int, terms: int) -> str:
     """Return the page; see `Report.to_text`."""
-    beyond = report.disagreement.beyond
-    apart = [d for d in report.disagreeing(top) if beyond[d] >= NOTICEABLE]
     parts = [
         _title(report),
         _sentences(report),
@@ -25,8 +22,8 @@ def page(report: Report, *, top: int, terms: int) -> str:
         _search(report),
         _tree(report, top),
         _topics(report, top, terms),
-        _documents(report, "Views disagree beyond chance", beyond, apart),
-        _documents(report, "No topic fits", report.fit, report.unexplained(top)),
+        _disagreeing(report, top),
+        _unexplained(report, top),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -72,21 +69,23 @@ def _views(report: Report) -> str:
 def _search(report: Report) -> str:
     if not report.search:
         return ""
-    head = ["query", "answer", "good answers", "MAP", "by chance", "median rank", "of", "first"]
+    head = ["query", "answer", "documents", "found first", "among ten", "median rank"]
+    labeled = any(s.same_label is not None for s in report.search)
     rows = [
         [
             printable(s.query, 30),
             printable(s.answer, 30),
-            "same class" if s.relevant == "class" else "itself",
-            _number(s.map),
-            _number(s.chance_map),
-            f"{s.median_rank:,.0f}",
             f"{s.n:,}",
             _percent(s.first),
+            _percent(s.ten),
+            f"{s.median_rank:,.0f}",
+            *([_percent(s.same_label), _percent(s.chance_same_label)] if labeled else []),
         ]
         for s in report.search
     ]
-    return _table("Search of one view with another", head, rows, left=3)
+    head += ["same label", "by chance"] if labeled else []
+    title = "Search of one view with another: is the document itself found?"
+    return _table(title, head, rows, left=2)
 
 
 def _tree(report: Report, top: int) -> str:
@@ -114,12 +113,12 @@ def _topic(topic: TopicReport, terms: int) -> list[str]:
     name = "" if topic.name is None else f" {printable(topic.name, 40)}"
     facts = [f"{topic.size:.1%} of the documents", f"main topic of {topic.n_docs:,}"]
     if not np.isnan(topic.agreement):
-        facts.append(f"agreement {topic.agreement:.2f}")
+        facts.append(f"views agree in {topic.agreement:.0%}")
     if topic.stability is not None:
         facts.append(f"stability {topic.stability:.2f}")
     if topic.labels:
         first, share = next(iter(topic.labels.items()))
-        facts.append(f"{printable(first, 30)} {share:.0%}")
+        facts.append(f"{share:.0%} labeled {printable(first, 30)}")
     lines = [f"  {topic.index}{name}: {', '.join(facts)}"]
     for view, found in topic.terms.items():
         words = " ".join(printable(term, 30) for term, _ in found["relevance"][:terms])
@@ -127,16 +126,38 @@ def _topic(topic: TopicReport, terms: int) -> list[str]:
     return lines
 
 
-def _documents(report: Report, title: str, values: np.ndarray, rows: list[int]) -> str:
+def _disagreeing(report: Report, top: int) -> str:
+    rows = report.disagreeing(top)
+    lost, chance = map(as_share, (report.disagreement.value, report.disagreement.chance))
+    cells = [[_percent(lost[d]), _percent(chance[d])] for d in rows]
+    return _documents(report, "Views disagree", rows, ["lost", "by chance"], cells)
+
+
+def _unexplained(report: Report, top: int) -> str:
+    rows = report.unexplained(top)
+    cells = [[f"{np.exp(-report.fit[d]):.1f}x"] for d in rows]
+    return _documents(report, "No topic fits", rows, ["less likely"], cells)
+
+
+def _documents(
+    report: Report, title: str, rows: list[int], head: list[str], cells: list[list[str]]
+) -> str:
     if not rows:
         return ""
-    head = ["document", "value", *map(_short, report.view_mixtures)]
-    body = []
-    for d in rows:
-        name = f"row {d}" if report.doc_ids is None else printable(report.doc_ids[d], 40)
-        mains = [_main_topic(mixtures[d]) for mixtures in report.view_mixtures.values()]
-        body.append([name, f"{values[d]:.2f}", *mains])
-    return _table(f"{title} (main topic by each view alone)", head, body, left=1)
+    body = [
+        [
+            printable(report.title(d), 40),
+            *numbers,
+            *(_main_topic(mixtures[d]) for mixtures in report.view_mixtures.values()),
+        ]
+        for d, numbers in zip(rows, cells, strict=True)
+    ]
+    return _table(
+        f"{title} (main topic by each view alone)",
+        ["document", *head, *map(_short, report.view_mixtures)],
+        body,
+        left=1,
+    )
 
 
 def _short(name: str) -> str:
@@ -166,5 +187,5 @@ def _number(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.2f}"
 
 
-def _percent(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.0%}"
+def _percent(value: float | None) -> str:
+    return "-" if value is None or np.isnan(value) else f"{value:.0%}"

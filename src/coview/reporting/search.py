@@ -8,16 +8,16 @@ documents are those of the fit, the topics have seen both.
 from __future__ import annotations
 
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 
 from coview.held_out import sample_rows
-from coview.metrics.retrieval import match_ranks, mean_average_precision
+from coview.metrics.retrieval import match_ranks
 from coview.reporting.folding import Folded
 from coview.reporting.value import SearchQuality
 
 FEWEST = 10  # documents of a sample that say anything
+FIRST = 10  # answers that a person looks at
 
 
 def measure_search(
@@ -48,37 +48,36 @@ def _scores(folded: Folded, rows: np.ndarray, query: str, answer: str) -> np.nda
     return matrix
 
 
-def _judge(query: str, answer: str, scores: Any, labels: np.ndarray | None) -> SearchQuality:
-    n = len(scores)
+def _judge(query: str, answer: str, scores: np.ndarray, labels: np.ndarray | None) -> SearchQuality:
     ranks = match_ranks(scores)
-    known = np.empty(0, int) if labels is None else np.flatnonzero(labels >= 0)
-    classes = np.empty(0, int) if labels is None else labels[known]
-    by_class = len(np.unique(classes)) > 1
-    if by_class:
-        precision = mean_average_precision(scores[np.ix_(known, known)], classes, classes)
-        sizes = np.bincount(classes)[classes]
-        chance = float(np.mean([_chance_precision(len(known), size) for size in sizes]))
-    else:
-        precision, chance = float((1 / ranks).mean()), _chance_precision(n, 1)
+    same, chance = (None, None) if labels is None else same_label_rate(scores, labels)
     return SearchQuality(
         query=query,
         answer=answer,
-        n=n,
-        relevant="class" if by_class else "pair",
-        map=float(precision),
-        chance_map=chance,
-        median_rank=float(np.median(ranks)),
-        chance_rank=(n + 1) / 2,
+        n=len(scores),
         first=float((ranks < 2).mean()),
+        ten=float((ranks < FIRST + 1).mean()),
+        median_rank=float(np.median(ranks)),
+        same_label=same,
+        chance_same_label=chance,
     )
 
 
-def _chance_precision(n: int, relevant: int) -> float:
-    """Return the expected average precision of a random order of n answers.
+def same_label_rate(scores: np.ndarray, labels: np.ndarray) -> tuple[float | None, float | None]:
+    """Return which share of the first ten other documents has the label of the query, and chance.
 
-    >>> _chance_precision(2, 1), _chance_precision(5, 5)
-    (0.75, 1.0)
+    -1 is no label: such documents neither ask nor answer. None where there are not two labels.
+
+    >>> scores = np.array([[9.0, 2, 1], [1, 9, 2], [1, 2, 9]])
+    >>> same_label_rate(scores, np.array([0, 0, 1]))
+    (0.3333333333333333, 0.3333333333333333)
     """
-    harmonic = float((1 / np.arange(1, n + 1)).sum())
-    rest = (n - harmonic) * (relevant - 1) / (n - 1) if n > 1 else 0.0
-    return (harmonic + rest) / n
+    known = np.flatnonzero(labels >= 0)
+    classes, n = labels[known], len(known)
+    if len(np.unique(classes)) < 2:
+        return None, None
+    others = scores[np.ix_(known, known)].astype(np.float64)
+    np.fill_diagonal(others, -np.inf)  # to find itself says nothing of its label
+    first = np.argsort(-others, axis=1, kind="stable")[:, : min(FIRST, n - 1)]
+    sizes = np.bincount(classes)[classes]
+    return float((classes[first] == classes[:, None]).mean()), float(((sizes - 1) / (n - 1)).mean())

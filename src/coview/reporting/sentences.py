@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from coview.reporting.value import (
+    NOTICEABLE,
     Disagreement,
     SearchQuality,
     TopicReport,
     ViewReport,
-    mean_of_known,
 )
 from coview.wording import plural, quoted
 
@@ -37,6 +37,7 @@ def write_sentences(
         "agreement": _agreement(disagreement, model),
         "fit": _fit(fit),
         "search": _search(search, model["fitted_to_these"]),
+        "labels": _labels(search),
     }
     return {question: answer for question, answer in found.items() if answer}
 
@@ -62,13 +63,16 @@ def _stability(topics: list[TopicReport]) -> str:
     known = np.array([t.stability for t in topics if t.stability is not None])
     if not len(known):
         return ""
-    weak = int((known < UNSTABLE).sum())
+    weak = sorted((t.stability, t.index) for t in topics if (t.stability or 1.0) < UNSTABLE)
     said = (
-        f"Topics come back in other clusterings with a median stability of {np.median(known):.2f}"
+        f"Topics come back in other clusterings with a median stability of {np.median(known):.2f} "
+        "(1 exactly, 0 as by chance)"
     )
     if not weak:
-        return f"{said}, none below {UNSTABLE} (1 exactly, 0 as by chance)."
-    return f"{said}; do not rely on {plural(weak, 'topic')} below {UNSTABLE}."
+        return f"{said}, none below {UNSTABLE}."
+    first = ", ".join(f"{index} ({stability:.2f})" for stability, index in weak[:5])
+    more = f" and {len(weak) - 5} more" if len(weak) > 5 else ""
+    return f"{said}; do not rely on {'topics' if len(weak) > 1 else 'topic'} {first}{more}."
 
 
 def _coherence(views: list[ViewReport]) -> str:
@@ -98,25 +102,20 @@ def _coverage(views: list[ViewReport], n_docs: int) -> str:
     if not gaps:
         return ""
     each = ", ".join(f"{quoted(v.name)} ({n_docs - v.n_docs_present:,})" for v in gaps)
-    return f"Documents that lack a view, of {n_docs:,}: {each}."
+    return f"Of {plural(n_docs, 'document')}, some lack a view: {each}."
 
 
 def _agreement(found: Disagreement, model: dict[str, Any]) -> str:
-    pairs = found.by_pair.values()
-    value, chance = (
-        mean_of_known(np.concatenate([getattr(one, part) for one in pairs] or [np.empty(0)]))
-        for part in ("value", "chance")
-    )
-    if np.isnan(value):
+    n_docs, apart = int((~np.isnan(found.beyond)).sum()), int(found.noticed.sum())
+    if not n_docs:
         return ""
-    beyond = value - chance
-    verdict = "agree" if beyond < 0.1 else "agree in the main" if beyond < 0.3 else "disagree"
     few = model["n_drawn"] < model["n_docs"]
-    sample = f", by a sample of {plural(model['n_drawn'], 'document')}" if few else ""
+    sample = f" (known by a sample of {plural(model['n_drawn'], 'document')})" if few else ""
+    rest = "" if not apart else f"; those of the other {apart:,} disagree"
     return (
-        f"Of what a view's own topics explain, {value:.0%} is lost with the topics of another view "
-        f"of the same document, where {chance:.0%} is to be expected by chance{sample}: "
-        f"views {verdict}."
+        f"The views of {n_docs - apart:,} of {plural(n_docs, 'document')} with several views agree "
+        f"({1 - apart / n_docs:.0%}): the topics of one explain another as well as its own do, but "
+        f"for less than {NOTICEABLE:.0%} beyond chance{sample}{rest}."
     )
 
 
@@ -124,33 +123,44 @@ def _fit(fit: np.ndarray) -> str:
     known = fit[~np.isnan(fit)]
     if not len(known):
         return ""
-    low = np.quantile(known, 0.05)
+    typical, worst = (_times(float(np.quantile(known, share))) for share in (0.5, 0.05))
     return (
-        "Per token, documents are "
-        f"{_times(float(np.median(known)))} drawn from the model, and the 5 % that fit worst "
-        f"{_times(float(low))}."
+        f"Compared with documents drawn from the model, a word is {typical} in a typical document, "
+        f"and {worst} in the 5% that fit worst."
     )
 
 
 def _times(log_ratio: float) -> str:
     ratio = np.exp(abs(log_ratio))
     if ratio < 1.05:
-        return "as likely as those"
-    return f"{ratio:.1f} times {'less' if log_ratio < 0 else 'more'} likely than those"
+        return "as likely"
+    return f"{ratio:.1f} times {'less' if log_ratio < 0 else 'more'} likely"
 
 
 def _search(found: list[SearchQuality], fitted_to_these: bool) -> str:
     if not found:
         return ""
-    best, worst = (f(found, key=lambda s: s.map / s.chance_map) for f in (max, min))
-    what = "documents of the same class" if best.relevant == "class" else "a document's other view"
-    seen = ", with topics that were learned from these documents" if fitted_to_these else ""
-    said = _one_way(best) if best is worst else f"{_one_way(best)}, {_one_way(worst)}"
-    return f"Search finds {what} across views{seen}: {said}."
+    best, worst = (f(found, key=lambda s: (s.ten, s.first)) for f in (max, min))
+    said = _one_way(best) if best is worst else f"{_one_way(best)}; {_one_way(worst)}"
+    seen = " The topics were learned from these documents." if fitted_to_these else ""
+    return f"Asked with one view of a document, search finds it by another: {said}.{seen}"
 
 
 def _one_way(s: SearchQuality) -> str:
     return (
-        f"{quoted(s.query)} to {quoted(s.answer)} MAP {s.map:.2f} (by chance {s.chance_map:.2f}), "
-        f"median rank {s.median_rank:,.0f} of {s.n:,}"
+        f"{quoted(s.query)} to {quoted(s.answer)} first for {s.first:.0%}, among ten for "
+        f"{s.ten:.0%} of {s.n:,}"
+    )
+
+
+def _labels(found: list[SearchQuality]) -> str:
+    shares = sorted(s.same_label for s in found if s.same_label is not None)
+    by_chance = [s.chance_same_label for s in found if s.chance_same_label is not None]
+    if not shares:
+        return ""
+    low, high = f"{shares[0]:.0%}", f"{shares[-1]:.0%}"
+    return (
+        f"Of the first ten other documents that a search finds, "
+        f"{low if low == high else f'{low} to {high}'} have the label of the one that was asked "
+        f"with, by chance {np.mean(by_chance):.0%}."
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from coview.captions import check_titles
 from coview.models import topic_model
 from coview.params import check_int, check_real, seed_of
 from coview.reporting.disagreement import (
@@ -32,6 +34,7 @@ def report(
     views: Any,
     *,
     labels: Any = None,
+    titles: Sequence[str] | None = None,
     n_terms: int = 10,
     n_documents: int = 10,
     relevance: float = 0.6,
@@ -50,6 +53,8 @@ def report(
         others, which are folded in.
     labels : array-like of shape (documents,), optional
         Classes; by default those of `views`. -1, None, NaN and empty texts are unlabeled.
+    titles : sequence of str, optional
+        A title of each document; by default documents are called by their ids.
     n_terms, n_documents : int, default=10
         Terms of each topic and view, and documents that stand for a topic.
     relevance : float, default=0.6
@@ -78,7 +83,7 @@ def report(
     >>> report = coview.report(LinkPLSA(3, random_state=0).fit(views), views)
     >>> len(report.topics), sorted(report.view_mixtures), report.mixtures.shape
     (3, ['image', 'text'], (60, 3))
-    >>> report.sentences["agreement"].startswith("Of what a view's own topics explain")
+    >>> report.sentences["agreement"].startswith("The views of ")
     True
     """
     check_is_fitted(model)
@@ -130,6 +135,7 @@ def report(
         labels=classes,
         label_names=class_names,
         doc_ids=None if given.ids is None else [str(name) for name in given.ids],
+        titles=check_titles(titles, given.n_docs),
         sentences=write_sentences(facts, of_views, topics, disagreement, fit, search),
         tree=None if getattr(inner, "topic_tree_", None) is None else tree_of(model),
     )

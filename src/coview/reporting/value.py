@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from coview.captions import document_title
 from coview.escaping import for_json
 from coview.tree import TopicTree
 
 LISTED = 20  # documents of each list in a report without its documents
+NOTICEABLE = 0.1  # loss beyond chance from which the views of a document disagree
 Terms = list[tuple[str, float]]
+_OF_DOCUMENTS = ("mixtures", "view_mixtures", "labels", "doc_ids", "titles", "fit")
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,8 @@ class TopicReport:
     labels : dict of float
         The share of each class among its labeled documents, weighted by p(z|d), largest first.
     agreement : float
-        1 minus the mean disagreement of views beyond chance of its documents, weighted by p(z|d);
-        1 if views agree as well as chance allows. NaN where no document has two views.
+        The share of its documents, weighted by p(z|d), whose views agree: see
+        `Disagreement.noticed`. NaN where fewer than three of its documents have two views.
     stability : float or None
         See `topic_stability_`.
     coherence : dict of float
@@ -102,8 +105,9 @@ class Disagreement:
     ----------
     value : ndarray of shape (documents,)
         How much of what its own topics explain of a view is lost with the topics of another view,
-        each folded in alone: 0 nothing, 1 everything (see `coview.reporting.disagreement`). Of more
-        than two views, that of the view which differs most from the others.
+        each folded in alone: 0 nothing, 1 everything, more where they mislead (see
+        `coview.reporting.disagreement`). Of more than two views, that of the view which differs
+        most from the others. Means and pages show it between 0 and 1.
     chance : ndarray of shape (documents,)
         The same of documents drawn from the model: same lengths, one mixture for all views.
     beyond : ndarray of shape (documents,)
@@ -113,7 +117,7 @@ class Disagreement:
     by_pair : dict of (str, str) to Disagreement
         The same for each pair of views; empty for a pair itself.
     by_topic : ndarray of shape (topics,)
-        The mean of `beyond` over documents and pairs of views, weighted by p(z|d).
+        The share of the documents, weighted by p(z|d), whose views disagree.
     """
 
     value: np.ndarray
@@ -122,6 +126,11 @@ class Disagreement:
     divergence: np.ndarray
     by_pair: dict[tuple[str, str], Disagreement] = field(default_factory=dict)
     by_topic: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def noticed(self) -> np.ndarray:
+        """Whether the views of each document disagree: they lose 0.1 more than by chance."""
+        return self.beyond >= NOTICEABLE  # False where it is NaN
 
 
 @dataclass(frozen=True)
@@ -134,29 +143,26 @@ class SearchQuality:
         The views.
     n : int
         Documents of the sample, each a query and an answer.
-    relevant : {"class", "pair"}
-        What counts as a good answer in `map`: a document of the same class, or the document
-        itself.
-    map : float
-        Mean average precision; by pairs it is the mean of 1 / rank.
-    chance_map : float
-        That of a random order.
+    first, ten : float
+        Share of the queries to which the document itself is the first answer, or among the first
+        ten; by chance 1 / n and 10 / n.
     median_rank : float
-        Of the document itself, from 1; `chance_rank` is that of a random order.
-    chance_rank : float
-    first : float
-        Share of the queries to which the document itself is the first answer.
+        Of the document itself, from 1; by chance (n + 1) / 2.
+    same_label : float or None
+        Of the first ten other documents, the share that has the label of the query; None without
+        labels. It tells whether topics follow the labels, not whether a document is found.
+    chance_same_label : float or None
+        That of a random order.
     """
 
     query: str
     answer: str
     n: int
-    relevant: str
-    map: float
-    chance_map: float
-    median_rank: float
-    chance_rank: float
     first: float
+    ten: float
+    median_rank: float
+    same_label: float | None = None
+    chance_same_label: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +207,8 @@ class Report:
         "Is it any good?", a sentence for each part of the answer.
     tree : TopicTree or None
         The coarser topics that the topics are part of, where the model has such a tree.
+    titles : list of str, or None
+        What documents are called, if titles were given; "" for one without a title.
     """
 
     model: dict[str, Any]
@@ -219,10 +227,16 @@ class Report:
     doc_ids: list[str] | None
     sentences: dict[str, str]
     tree: TopicTree | None = None
+    titles: list[str] | None = None
+
+    def title(self, row: int) -> str:
+        """Return what a document is called: its title, else its id, else its number from 0."""
+        return document_title(row, self.doc_ids, self.titles)
 
     def disagreeing(self, top: int = LISTED) -> list[int]:
-        """Return the documents whose views disagree most beyond chance, the first first."""
-        return _first(-self.disagreement.beyond, top)
+        """Return the documents whose views disagree, the farthest apart first."""
+        apart = _first(-self.disagreement.beyond, len(self.fit))
+        return [d for d in apart if self.disagreement.noticed[d]][:top]
 
     def unexplained(self, top: int = LISTED) -> list[int]:
         """Return the documents that the topics explain worst, the worst first."""
@@ -241,7 +255,7 @@ class Report:
             Whether to include what is known of every document: mixtures, disagreement, fit,
             labels. Without it there are the first of each list of documents.
         """
-        left_out = () if documents else ("mixtures", "view_mixtures", "labels", "doc_ids", "fit")
+        left_out = () if documents else _OF_DOCUMENTS
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
         if not documents:
             found["disagreement"] = self._mean_disagreement()
@@ -288,7 +302,7 @@ class Report:
 
     def _entry(self, row: int, value: float) -> dict[str, Any]:
         found = None if self.doc_ids is None else self.doc_ids[row]
-        return {"row": row, "id": found, "value": float(value)}
+        return {"row": row, "id": found, "title": self.title(row), "value": float(value)}
 
 
 def _first(scores: np.ndarray, top: int) -> list[int]:
@@ -298,8 +312,14 @@ def _first(scores: np.ndarray, top: int) -> list[int]:
 
 
 def _means(found: Disagreement) -> dict[str, float]:
-    parts = ("value", "chance", "beyond", "divergence")
-    return {name: mean_of_known(getattr(found, name)) for name in parts}
+    value, chance = (mean_of_known(as_share(level)) for level in (found.value, found.chance))
+    apart = mean_of_known(found.divergence)
+    return {"value": value, "chance": chance, "beyond": value - chance, "divergence": apart}
+
+
+def as_share(loss: np.ndarray) -> np.ndarray:
+    """Return losses as shares of what there was to lose: from 0, nothing, to 1, everything."""
+    return np.clip(loss, 0.0, 1.0)
 
 
 def mean_of_known(values: np.ndarray) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from coview.captions import Captions, snippet
 from coview.em.scaling import count_clipped
 from coview.models import topic_model
 from coview.reporting import summarize_topics, topic_names
@@ -22,6 +23,7 @@ from coview.wording import listing, quoted
 
 CHUNK = 32  # documents that are worked on between two looks at the deadline
 DIGITS = 7  # of numbers in answers
+SNIPPET_LENGTH = 300  # characters of the text of an answer
 
 Document = Mapping[str, Any]
 
@@ -58,6 +60,8 @@ class ServedModel:
         What is searched, in its view alone. By default the training documents, in each view.
     documents : dict of Views, optional
         Arguments of `SearchIndex` that say what is searched: "views" or "training_views".
+    captions : Captions, optional
+        Titles and texts of the documents that are searched, which answers show.
 
     Examples
     --------
@@ -74,11 +78,13 @@ class ServedModel:
         model: Any,
         index: SearchIndex | None = None,
         documents: Mapping[str, Views] | None = None,
+        captions: Captions | None = None,
     ) -> None:
         self.fitted = model
         self.model = topic_model(model)
         self.model.n_jobs = 1
         self._documents: dict[str, Any] = dict(documents or {})
+        self._captions = captions or Captions()
         self._reader = DocumentReader(self.model)
         self._names = topic_names(model)
         self._classes = getattr(model, "classes_", None)
@@ -193,10 +199,15 @@ class ServedModel:
             if query is not None:
                 raise
             raise RequestError(404, "no_document", str(error)) from error
-        return [self._with_topic(row) for row in hits.to_rows()]
+        return [self._described(row, index.in_view) for row in hits.to_rows()]
 
-    def _with_topic(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Add the main topic of an answer, where it is a training document of the model."""
+    def _described(self, row: dict[str, Any], view: str | None) -> dict[str, Any]:
+        """Add title and text of an answer, and its main topic if it is a training document."""
+        document = str(row["position"] if row["id"] is None else row["id"])
+        title = self._captions.titles.get(document) or row["id"] or f"document {document}"
+        text = self._captions.text(document, view)
+        row["title"] = title
+        row["text"] = None if text is None else snippet(text, SNIPPET_LENGTH)
         topic = name = None
         if self._searches_training:
             topic = int(self.model.labels_[row["position"]])

@@ -154,6 +154,11 @@ class FoundDocument(BaseModel):
     rank: int
     position: int
     id: str | None
+    title: Annotated[str, Field(description="Its title, else its id, else its number from 0.")]
+    text: Annotated[
+        str | None,
+        Field(description="The beginning of its text in the view searched, where it is known."),
+    ]
     score: float
     topic: int | None
     name: str | None

@@ -92,7 +92,7 @@ function drawNames(context, order, { left, top, side, ink }) {
   context.textBaseline = "middle";
   order.forEach((topic, i) => {
     if (i % every) return;
-    const text = `${topic + 1} ${clip(nameOf(topic), 26)}`;
+    const text = `${topic} ${clip(nameOf(topic), 26)}`;
     context.textAlign = "right";
     context.fillText(clip(text, Math.floor(left / (size * 0.56))), left - 6, top + (i + 0.5) * side, left - 8);
     context.save();

@@ -87,7 +87,7 @@ const arrows = computed(() => {
   const name = corpus.value.disagreement(a, b);
   const beyond = corpus.value.arrays[name];
   if (!beyond) return { all: 0, list: [] };
-  const rows = corpus.value.ranked(name, { keep: (row) => beyond[row] > 0 && corpus.value.has(row, a) && corpus.value.has(row, b) });
+  const rows = corpus.value.ranked(name, { keep: (row) => beyond[row] >= corpus.value.noticeable && corpus.value.has(row, a) && corpus.value.has(row, b) });
   const chosen = state.doc.value;
   const shown = rows.slice(0, N_ARROWS);
   if (rows.includes(chosen) && !shown.includes(chosen)) shown.push(chosen);
@@ -177,7 +177,7 @@ const Legend = () => html`
           ? html`<span><i class="dot" style=${{ background: paint.value.palette[color] }}></i>${text}</span>`
           : part !== undefined
             ? html`<button class="link" title=${`${plural(n, "topic")}; opens the largest`} onClick=${() => openTopic(topic)}><i class="dot" style=${{ background: paint.value.palette[color] }}></i><b>${part}</b> <bdi>${level.value.names[part]}</bdi></button>`
-            : html`<button class="link" onClick=${() => openTopic(topic)}><i class="dot" style=${{ background: paint.value.palette[color] }}></i>${topic + 1} <bdi>${nameOf(topic)}</bdi></button>`}
+            : html`<button class="link" onClick=${() => openTopic(topic)}><i class="dot" style=${{ background: paint.value.palette[color] }}></i>${topic} <bdi>${nameOf(topic)}</bdi></button>`}
       </li>
     `)}
   </ul>

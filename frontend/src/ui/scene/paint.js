@@ -57,7 +57,7 @@ function byDisagreement() {
   const known = values.filter(Number.isFinite).sort();
   const bounds = [0.5, 0.75, 0.9, 0.97].map((q) => known[Math.floor(q * (known.length - 1))] ?? 0);
   const step = (x) => (Number.isFinite(x) ? 1 + bounds.filter((bound) => x > bound).length : 0);
-  const legend = ["lower half", "above the median", "top quarter", "top tenth", "top 3 %"].map((text, i) => ({ color: i + 1, text }));
+  const legend = ["lower half", "above the median", "top quarter", "top tenth", "top 3%"].map((text, i) => ({ color: i + 1, text }));
   legend.push({ color: 0, text: "fewer than two views" });
   const shades = ramp(dark.value ? "#39424e" : "#d9dee5", hues.value[1], STEPS);
   return { colors: Uint8Array.from(values, step), palette: [GRAY[theme.value], ...shades], legend };

@@ -162,7 +162,8 @@ function Tip({ row, x, y, size }) {
   return html`
     <div class="tip" style=${style}>
       <strong><bdi>${corpus.value.title(row, 110)}</bdi></strong>
-      ${pairs.map(([topic, share]) => html`<span><b class="n">${Math.round(100 * share)} %</b> <bdi>${clip(nameOf(topic), 40)}</bdi></span>`)}
+      <span dir="auto">${corpus.value.said(row, null, 90)}</span>
+      ${pairs.map(([topic, share]) => html`<span><b class="n">${Math.round(100 * share)}%</b> <bdi>${clip(nameOf(topic), 40)}</bdi></span>`)}
       ${lacking.length > 0 && html`<span>lacks ${lacking.join(", ")}</span>`}
     </div>
   `;
