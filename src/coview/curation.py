@@ -251,6 +251,9 @@ def _merge_own(
 ) -> None:
     """Merge what some models have beyond the common attributes."""
     own = vars(model)
+    if "term_docs_" in own:
+        made.term_docs_ = {n: _times(together.T, p) for n, p in model.term_docs_.items()}
+        made.view_docs_ = {n: c @ together for n, c in model.view_docs_.items()}
     if "topic_counts_" in own:
         made.topic_counts_ = {n: c @ together for n, c in model.topic_counts_.items()}
     if "topic_links_" in own:

@@ -28,6 +28,7 @@ from coview.em.prepared import Block, Rows
 from coview.em.problem import Problem
 from coview.em.seeds import log_prior
 from coview.em.simplex import aligned_zeros, limits
+from coview.views.checks import frozen
 
 Update = Literal["both", "emissions", "thetas", "nothing"]
 
@@ -245,6 +246,8 @@ def sweep_block(
     every = np.arange(block.stop - block.start, dtype=np.uint64)
     for v, slot in enumerate(problem.slots):
         part = block.rows[v]
+        if problem.once is not None and problem.once[v]:
+            part = replace(part, data=frozen((part.data > 0).astype(part.data.dtype)))
         ratio = np.empty_like(part.data)
         n_floored += sweep_view(problem, part, v, every, thetas[slot], ratio, counts[slot])
         if ratios is not None and block.columns is not None:
