@@ -192,11 +192,11 @@ class BaseViewsModel(
     term_counts_ : dict of ndarray of shape (terms,)
         How often each term occurred in training, after scaling.
     term_docs_ : dict of ndarray of shape (n_components, terms)
-        How many training documents of each topic have each term, in expectation: the sum of
-        p(z|d,w) over the documents that have it. What is shown of topics is ranked by it. In
-        `dense_views_` values are summed, not documents.
+        How many training documents of each topic have each term: the sum of p(z|d)^2 over the
+        documents that have it, so that one which is wholly of the topic counts 1. The words of
+        topics are ranked by it. In `dense_views_` values are summed, not documents.
     view_docs_ : dict of ndarray of shape (n_components,)
-        How many training documents of each topic have the view, in expectation.
+        How many training documents of each topic have the view, counted alike.
     dense_views_ : list of str
         Views in which most documents have most features, such as measurements.
     unseen_terms_ : dict of ndarray of int

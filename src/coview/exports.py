@@ -19,6 +19,7 @@ from coview.explorer.layout import place_documents, place_topics
 from coview.extras import need
 from coview.models import topic_model
 from coview.reporting import top_terms, topic_names
+from coview.reporting.terms import first_words
 from coview.views.container import Views
 from coview.wording import listing
 
@@ -213,9 +214,9 @@ def _terms(model: Any, view: str) -> np.ndarray:
 
 def _called(model: Any) -> list[str]:
     """Return what topics are called: their names, or their number and first words."""
-    words = next(iter(top_terms(model, 3).values()))
+    terms = top_terms(model, 3).values()
     return [
-        name if name is not None else f"{z} {', '.join(words[z])}".strip()
+        name if name is not None else f"{z} {', '.join(first_words((t[z] for t in terms), 3))}".strip()
         for z, name in enumerate(topic_names(model))
     ]
 

@@ -28,14 +28,6 @@ def topics(
         int | None, typer.Option(min=1, help="Show only this many of the largest topics.")
     ] = None,
     view: Annotated[list[str] | None, typer.Option(help="Show only this view. Repeatable.")] = None,
-    relevance: Annotated[
-        float,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="1 ranks words by p(w|z), 0 by how specific they are to the topic.",
-        ),
-    ] = 0.6,
     output: options.Output = None,
     raw: options.Raw = False,
     json: options.Json = False,
@@ -44,30 +36,26 @@ def topics(
 
     Stability says how well the documents of a topic are together again in other clusterings: 1
     exactly, 0 as by chance. It is not known of a model fitted to labels with a single run.
+    Where too few documents stand behind the words of a view, it says how many have it instead.
 
     Example: coview topics news.coview --terms 6 --top 10
     """
     from coview.inspection import read_for_display
-    from coview.reporting import summarize_topics
+    from coview.reporting.terms import shown_words, summarize_topics
 
     check_table_output(output, model)
     fitted = read_for_display(model)
-    found = summarize_topics(fitted, terms, views=view, relevance=relevance)[:top]
+    found = summarize_topics(fitted, terms, views=view)[:top]
     if json:
         print_json(found)
         return
     names = list(found[0]["terms"]) if found else []
     # topics without names, or of unknown stability, have no such column
     fields = [f for f in _TOPIC_FIELDS if any(t[f] is not None for t in found)]
-    rows = [[*(t[f] for f in fields), *(_joined(t["terms"][n]) for n in names)] for t in found]
+    rows = [[*(t[f] for f in fields), *shown_words(t, names)] for t in found]
     named = "name" if topic_model(fitted) is fitted else "class"
     columns = [*(named if f == "name" else f for f in fields), *names]
     show_or_write(columns, rows, as_json=False, output=output, raw=raw)
-
-
-def _joined(terms: list[str]) -> str:
-    """Return terms in one cell; the titles of codes have blanks and commas in them."""
-    return ("; " if any(": " in term for term in terms) else " ").join(terms)
 
 
 def info(

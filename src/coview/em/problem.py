@@ -47,7 +47,8 @@ class Problem:
     seeds : tuple of ViewSeeds or None
         Pseudo-counts of the topics' words, one for each view.
     once : tuple of bool or None
-        In which views every count is taken as 1, however large it is: see `em.term_documents`.
+        Documents are counted instead of a step taken: in which views each count is one of a
+        document, however large it is. See `em.term_documents`.
     spare : list or None
         Gradients of the last step, whose memory the next one takes: fresh memory costs a tenth of a
         step with hundreds of topics. None: they are not kept.

@@ -1,11 +1,15 @@
 r"""How many documents of each topic have each term: one pass over the data at the end of a fit.
 
-    n(w,z) = sum over documents d with n(d,w) > 0 of p(z|d,w),    p(z|d,w) ~ p(z|d) p(w|z)    (1)
+    n(w,z) = sum over documents d with n(d,w) > 0 of p(z|d)^2                                  (1)
 
-A word that one document repeats a hundred times counts once, as it does for a reader. (1) is what
-an EM step sums up, p(w|z) dL/dp(w|z), if every count is 1. So the pass is a step like any other,
-in memory, on disk and on a cluster, whose M-step is thrown away. In a dense view nearly every
-document has every feature, which says nothing; there values are summed instead of documents.
+A document that repeats a word a hundred times counts once, and one that is wholly of the topic
+counts 1. The square is what keeps fifty documents with a trace of the topic each from adding up to
+a witness: with p(z|d) itself, and more so with p(z|d,w), words are counted that hardly any document
+of the topic has (docs/notes/words.md).
+
+The pass is the second round of an EM step, with p(z|d)^2 for p(z|d) and 1 for the ratios. So it
+is one in memory, on disk and on a cluster, with sums in the same order. In a dense view nearly
+every document has every feature, which says nothing; there values are summed.
 """
 
 from __future__ import annotations
@@ -28,16 +32,16 @@ ROWS = 1 << 16  # mixtures that are summed at a time: they may be in a file
 
 
 @dataclass(eq=False)
-class _Expected:
-    """Stands where a problem has pseudo-counts: the M-step shows it the expected counts."""
+class _Sums:
+    """Stands where a problem has pseudo-counts: the M-step shows it what was summed."""
 
-    counts: np.ndarray | None = None  # (terms, topics)
+    counts: np.ndarray | None = None  # (terms, padded topics)
 
     def log_prior(self, p_w_z: np.ndarray) -> float:
         return 0.0
 
     def add_gradient(self, grad: np.ndarray, p_w_z: np.ndarray) -> None:
-        self.counts = grad * p_w_z
+        self.counts = grad.copy()
 
 
 def dense_views(data: Prepared, scaled: Iterable[str]) -> list[str]:
@@ -54,7 +58,7 @@ def term_documents(
     problem: Problem, runner: Any, names: Sequence[str], dense: Sequence[str]
 ) -> dict[str, np.ndarray]:
     """Return n(w,z) of (1) by view, (topics, terms); the parameters of the problem stay."""
-    found = tuple(_Expected() for _ in problem.slots)
+    found = tuple(_Sums() for _ in problem.slots)
     once = tuple(name not in dense for name in names)
     counted = replace(
         problem,
@@ -68,17 +72,21 @@ def term_documents(
     take_step(runner, counted, "emissions")
     k, dtype = problem.n_topics, problem.emissions[0].by_term.dtype
     by_view = zip(names, found, strict=True)
-    return {n: np.ascontiguousarray(e.counts[:, :k].T, dtype) for n, e in by_view}  # type: ignore[index]
+    return {
+        name: np.ascontiguousarray(sums.counts[:, :k].T, dtype)
+        for name, sums in by_view
+        if sums.counts is not None
+    }
 
 
 def topic_documents(mixtures: np.ndarray, present: np.ndarray) -> np.ndarray:
-    """Return how many documents of each topic have a view, in expectation: sums of p(z|d).
+    """Return how many documents of each topic have a view, each counted by p(z|d)^2.
 
-    >>> topic_documents(np.array([[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]]), np.array([True, True, False]))
-    array([1.5, 0.5])
+    >>> topic_documents(np.array([[0.5, 0.5], [1, 0], [0, 1]]), np.array([True, True, False]))
+    array([1.25, 0.25])
     """
     total = np.zeros(mixtures.shape[1])
     for start in range(0, len(mixtures), ROWS):
         rows = slice(start, start + ROWS)
-        total += mixtures[rows][present[rows]].sum(axis=0, dtype=np.float64)
+        total += np.square(mixtures[rows][present[rows]], dtype=np.float64).sum(axis=0)
     return total

@@ -7,6 +7,7 @@ from textwrap import wrap
 
 import numpy as np
 
+from coview.reporting.terms import words_or_dash
 from coview.reporting.value import Report, TopicReport
 from coview.wording import plural, printable
 
@@ -111,8 +112,9 @@ def _topic(topic: TopicReport, terms: int) -> list[str]:
         facts.append(f"{printable(first, 30)} {share:.0%}")
     lines = [f"  {topic.index}{name}: {', '.join(facts)}"]
     for view, found in topic.terms.items():
-        words = " ".join(printable(term, 30) for term, _ in found["relevance"][:terms])
-        lines.append(f"      {printable(view, 30)}: {words}")
+        words = [printable(term, 30) for term, _ in found[:terms]]
+        shown = words_or_dash(words, *topic.view_documents[view])
+        lines.append(f"      {printable(view, 30)}: {shown}")
     return lines
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from coview.models import topic_model
-from coview.params import check_int, check_real, seed_of
+from coview.params import check_int, seed_of
 from coview.reporting.disagreement import (
     explain,
     explain_drawn,
@@ -33,7 +33,6 @@ def report(
     labels: Any = None,
     n_terms: int = 10,
     n_documents: int = 10,
-    relevance: float = 0.6,
     n_resamples: int = 3,
     search_sample: int = 300,
     chance_sample: int = 10_000,
@@ -51,8 +50,6 @@ def report(
         Classes; by default those of `views`. -1, None, NaN and empty texts are unlabeled.
     n_terms, n_documents : int, default=10
         Terms of each topic and view, and documents that stand for a topic.
-    relevance : float, default=0.6
-        As in `coview.top_terms`.
     n_resamples : int, default=3
         How often each document is drawn from the model, to know how far its views differ by
         chance.
@@ -81,7 +78,6 @@ def report(
     True
     """
     check_is_fitted(model)
-    check_real("relevance", relevance, 0, 1)
     check_int("n_terms", n_terms, 1)
     check_int("n_documents", n_documents, 0)
     check_int("n_resamples", n_resamples, 1)
@@ -108,7 +104,6 @@ def report(
         label_names=class_names,
         n_terms=n_terms,
         n_documents=n_documents,
-        relevance=relevance,
     )
     facts = _facts(model, inner, given.n_docs, fitted_to_these)
     facts["n_drawn"] = min(given.n_docs, chance_sample)

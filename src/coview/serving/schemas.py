@@ -197,6 +197,7 @@ class TopicSummary(BaseModel):
     share: float
     stability: float | None
     terms: dict[str, list[str]]
+    view_documents: dict[str, int]
 
 
 class TopicsAnswer(BaseModel):
