@@ -138,7 +138,8 @@ def _show_topics(console: Console, model: Any, train: Views) -> None:
     table.add_column("mostly from", no_wrap=True, min_width=26)
     for topic in np.argsort(-sizes, kind="stable")[:TOPICS_SHOWN]:
         words = (
-            escape(words_or_dash(terms[view][topic], *having[view][topic])) for view in ("doc", "code")
+            escape(words_or_dash(terms[view][topic], *having[view][topic]))
+            for view in ("doc", "code")
         )
         table.add_row(str(sizes[topic]), *words, _main_class(train, model.labels_ == topic))
     console.print(table)

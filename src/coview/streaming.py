@@ -57,7 +57,8 @@ FORGETTING = 1.0  # the power of a batch's place in the stream with which it wei
 MOST_FORGETTING = 100.0
 FOLD_STEPS = 20  # of the documents of a batch under the topics so far, at most
 STEPS = 3  # EM steps on the batch after that: more fit topics to the batch, not to the stream
-BY_TERM = ("components_", "feature_topics_", "term_counts_", "term_docs_")  # arrays of shape (..., terms)
+# arrays of shape (..., terms)
+BY_TERM = ("components_", "feature_topics_", "term_counts_", "term_docs_")
 OF_STREAM = ("topic_counts_", "stream_", "n_docs_seen_", "first_docs_")  # a fit begins anew
 
 
@@ -450,7 +451,9 @@ class StreamMixin(NewDocumentsMixin):
             found = self._evidence(problem, data, runner, self.dense_views_, mixtures)
         for name in ("term_docs_", "view_docs_"):
             before = getattr(self, name)
-            found[name] = {v: more + more.dtype.type(rho) * before[v] for v, more in found[name].items()}
+            found[name] = {
+                v: more + more.dtype.type(rho) * before[v] for v, more in found[name].items()
+            }
         return found
 
 

@@ -39,8 +39,9 @@ class TopTermsMixin:
         -------
         dict of list of list of str, or DataFrame
             For each view and topic the names of the terms; their numbers if they have no names. It
-            prints as a table. A DataFrame has a row for each of them, with the columns ``topic`` (its number), ``name``
-            (where topics have names), ``view``, ``rank`` (from 1), ``term`` and ``probability``.
+            prints as a table. A DataFrame has a row for each of them, with the columns ``topic``
+            (its number), ``name`` (where topics have names), ``view``, ``rank`` (from 1), ``term``
+            and ``probability``.
 
         Examples
         --------

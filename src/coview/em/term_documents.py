@@ -5,7 +5,7 @@ r"""How many documents of each topic have each term: one pass over the data at t
 A document that repeats a word a hundred times counts once, and one that is wholly of the topic
 counts 1. The square is what keeps fifty documents with a trace of the topic each from adding up to
 a witness: with p(z|d) itself, and more so with p(z|d,w), words are counted that hardly any document
-of the topic has (docs/notes/words.md).
+of the topic has (experiments/words.md).
 
 The pass is the second round of an EM step, with p(z|d)^2 for p(z|d) and 1 for the ratios. So it
 is one in memory, on disk and on a cluster, with sums in the same order. In a dense view nearly

@@ -63,11 +63,12 @@ def words_of_topics(name: str, model: Any, view: str) -> dict[str, np.ndarray]:
     """Return the first words of each topic, with the documents behind them and their scores."""
     scores, documents = term_scores(model, view), term_documents_of(model, view)
     best = first_columns(scores, WORDS)
-    topics = np.repeat(np.arange(len(best)), [len(columns) for columns in best])
+    lengths = [len(columns) for columns in best]
+    topics = np.repeat(np.arange(len(best)), lengths)
     terms = np.concatenate(best).astype(np.int64)
     index_type = np.uint16 if scores.shape[1] <= LEVELS else np.uint32
     return {
-        f"{name}.indptr": np.append(0, np.cumsum([len(columns) for columns in best])).astype(np.uint32),
+        f"{name}.indptr": np.append(0, np.cumsum(lengths)).astype(np.uint32),
         f"{name}.terms": terms.astype(index_type),
         f"{name}.documents": documents[topics, terms].astype(np.float32),
         f"{name}.scores": scores[topics, terms].astype(np.float32),
