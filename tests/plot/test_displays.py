@@ -163,8 +163,6 @@ def test_unknown_topics_views_and_documents_are_named(fitted, report):
         MatrixDisplay.from_estimator(model, report, pair=("text", "sound"))
     with pytest.raises(ValueError, match="rows must be documents from 0 to 89; found 90"):
         MixturesDisplay.from_estimator(model, report, rows=[90])
-    with pytest.raises(ValueError, match="by must be"):
-        TermsDisplay.from_estimator(model, report, by="size")
     with pytest.raises(ValueError, match="give the views"):
         SizesDisplay.from_estimator(model, None)
 
