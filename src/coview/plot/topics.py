@@ -120,13 +120,13 @@ class TermsDisplay(Display):
         values = [documents for _, documents in terms]
         ax.barh(places, values, color=COLORS[view % len(COLORS)], height=0.72)
         ax.set_yticks(places, [shortened(word, 18) for word, _ in terms])
+        ax.set_ylim(self.n_terms - 0.5, -0.5)
+        ax.tick_params(axis="y", length=0)
+        ax.xaxis.set_major_locator(_few_ticks())
         if not terms:
             why = words_or_dash([], *topic.view_documents[name])
             ax.text(0.5, 0.5, why, transform=ax.transAxes, ha="center", fontsize=8, color=GRAY)
             ax.set_xticks([])
-        ax.set_ylim(self.n_terms - 0.5, -0.5)
-        ax.tick_params(axis="y", length=0)
-        ax.xaxis.set_major_locator(_few_ticks())
 
 
 def _few_ticks() -> Any:
