@@ -53,6 +53,15 @@ def test_merged_topics_are_one(model, views):
     assert coview.search(made, {"text": views["text"][[0]]}, in_view="image", top=2)
 
 
+def test_merged_topics_have_the_documents_of_their_members(model):
+    made = model.with_topics(curation(model, merge=[[0, 1]]))
+    for view, before in model.term_docs_.items():
+        expected = np.vstack([before[0] + before[1], before[2:]])
+        np.testing.assert_allclose(made.term_docs_[view], expected, rtol=1e-6)
+        whole = np.append(model.view_docs_[view][:2].sum(), model.view_docs_[view][2:])
+        np.testing.assert_allclose(made.view_docs_[view], whole)
+
+
 def test_groups_with_a_topic_in_common_are_one_group(model):
     made = model.with_topics(curation(model, merge=[[0, 1], [2, 1], [3]]))
     assert made.n_components == 2

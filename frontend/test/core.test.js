@@ -9,7 +9,7 @@ import { countsOf, hasMixture, mainTopics, mixture, topics, unpack } from "../sr
 import { foldIn } from "../src/core/foldin.js";
 import { place, places } from "../src/core/map.js";
 import { predictTerms } from "../src/core/predict.js";
-import { topTerms } from "../src/core/relevance.js";
+import { noWords, topicWords } from "../src/core/words.js";
 import { search } from "../src/core/search.js";
 
 const root = (p) => Math.round(Math.sqrt(p) * 65535);
@@ -54,11 +54,16 @@ function smallData() {
     arrays[`phi.${v}.values`] = Uint16Array.from(phi.map(root));
     arrays[`phi.${v}.scale`] = Float32Array.from([1, 1, 1]);
     arrays[`term_share.${v}`] = Float32Array.from([0.3, 0.3, 0.2, 0.2]);
+    arrays[`words.${v}.indptr`] = Uint32Array.from([0, 2, 4, 4]);
+    arrays[`words.${v}.terms`] = Uint16Array.from([0, 1, 2, 1]);
+    arrays[`words.${v}.documents`] = Float32Array.from([6, 3, 3, 6]);
+    arrays[`words.${v}.scores`] = Float32Array.from([2, 1, 1.5, 2]);
   }
   const meta = {
     n_docs: 4,
     n_topics: 3,
     views: [view("en"), view("de")],
+    topics: [[4, 4], [4, 1004], [1, 61]].map((counts) => ({ view_documents: { en: counts, de: counts } })),
     model: { fingerprint: "f" },
     search: {
       answer: [0, 1],
@@ -126,10 +131,19 @@ test("places are barycenters, and NaN without the view", () => {
   assert.ok(Number.isNaN(places(data, 1)[6]));
 });
 
-test("terms by relevance and by prediction", () => {
+test("words of topics, of merged ones too, or why there are none", () => {
   const data = smallData();
-  assert.deepEqual(topTerms(data, 0, 0, 1, 2).map(({ name }) => name), ["ball", "goal"]);
-  assert.equal(topTerms(data, 0, 2, 0, 1)[0].name, "vote"); // rarer in the corpus than "ball"
+  const names = (members, n) => topicWords(data, 0, members, n).map(({ name }) => name);
+  assert.deepEqual(names([0]), ["ball", "goal"]);
+  assert.deepEqual(names([0, 1]), ["goal", "ball", "vote"]); // 1 + 2, 2, 2.5: goal is in both
+  assert.deepEqual(names([0, 1], 1), ["goal"]);
+  assert.deepEqual(names([2]), []);
+  assert.equal(noWords(data, 0, [2]), "— (1 of 61 documents has it)");
+  assert.equal(noWords(data, 0, [1, 2]), "— (5 of 1,065 documents have it)");
+});
+
+test("terms by prediction", () => {
+  const data = smallData();
   assert.deepEqual(predictTerms(data, [0, 1, 0], 1, 9).map(({ name }) => name), ["vote", "law"]);
   const usual = data.arrays["term_share.1"];
   for (const { term, p } of predictTerms(data, [0, 1, 0], 1, 9, 0)) assert.ok(Math.abs(p - usual[term]) < 1e-6);

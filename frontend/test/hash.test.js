@@ -7,7 +7,7 @@ const FIRST = Object.fromEntries(Object.entries(FIELDS).map(([name, [, first]]) 
 
 test("a state comes back from its hash", () => {
   const state = {
-    ...FIRST, mode: "arrows", topic: 3, doc: 12, compare: ["t3", "t7"], q: "a & b = #ü", relevance: 0.25,
+    ...FIRST, mode: "arrows", topic: 3, doc: 12, compare: ["t3", "t7"], q: "a & b = #ü",
     cell: [4, 9], camera: [0.1, -0.2, 3], curation: { names: { 3: "Sport" }, merge: [[1, 2]], hide: [5] },
   };
   assert.deepEqual(decode(`#${encode(state)}`), state);
@@ -19,6 +19,6 @@ test("the first state has no hash", () => {
 });
 
 test("nonsense in a hash is as if it were not there", () => {
-  const odd = "mode=fly&topic=-3&doc=1e9&compare=x1&relevance=7&cell=1&camera=1,2,NaN&curation=%7B&theme=pink&constructor=1";
+  const odd = "mode=fly&topic=-3&doc=1e9&compare=x1&cell=1&camera=1,2,NaN&curation=%7B&theme=pink&constructor=1";
   assert.deepEqual(decode(odd), FIRST);
 });

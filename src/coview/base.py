@@ -3,6 +3,7 @@
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from os import PathLike
 from typing import Any, Literal, Self
@@ -34,6 +35,7 @@ from coview.em.seed_words import hidden_of
 from coview.em.seeds import seeded_start
 from coview.em.starts import NamedStart, Start, start_from_model, starts_from
 from coview.em.step import Update, Values
+from coview.em.term_documents import dense_views
 from coview.fit_source import InMemory, source_of
 from coview.new_documents import NewDocumentsMixin
 from coview.params import complete_docstring
@@ -189,6 +191,14 @@ class BaseViewsModel(
         Names of the terms of each view, where they have any.
     term_counts_ : dict of ndarray of shape (terms,)
         How often each term occurred in training, after scaling.
+    term_docs_ : dict of ndarray of shape (n_components, terms)
+        How many training documents of each topic have each term: the sum of p(z|d)^2 over the
+        documents that have it, so that one which is wholly of the topic counts 1. The words of
+        topics are ranked by it. In `dense_views_` values are summed, not documents.
+    view_docs_ : dict of ndarray of shape (n_components,)
+        How many training documents of each topic have the view, counted alike.
+    dense_views_ : list of str
+        Views in which most documents have most features, such as measurements.
     unseen_terms_ : dict of ndarray of int
         Terms that never occurred in training: their probability is 0 in every topic.
     empty_rows_ : ndarray of int
@@ -409,10 +419,17 @@ class BaseViewsModel(
                 stacklevel=4,
             )
         views, term_counts = source.views, data.without_ensemble_view().term_counts
-        problem = source.gathered(best.problem)
+        problem = self._finish(source.gathered(best.problem), data)
+        state = self._state(problem, data, source.room)
+        if not isinstance(best.problem.thetas[0], np.ndarray):  # the runner takes those in files
+            problem = replace(problem, thetas=best.problem.thetas)
+        dense = dense_views(data.without_ensemble_view(), learned["scaling_"])
+        with source.runner() as run:
+            evidence = self._evidence(problem, data, run, dense, state["view_doc_topic_"])
         attributes = {
             **learned,
-            **self._state(self._finish(problem, data), data, source.room),
+            **state,
+            **evidence,
             "view_names_": views.names,
             "doc_ids_": views.ids,
             "present_": source.present(data),

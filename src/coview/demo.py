@@ -22,6 +22,7 @@ from coview.escaping import for_terminal
 from coview.metrics import match_ranks, normalized_mutual_info, purity, similarity
 from coview.models import model_class
 from coview.reporting import top_terms
+from coview.reporting.terms import documents_with_view, words_or_dash
 from coview.retrieval import SearchIndex
 from coview.views.container import Views
 
@@ -136,7 +137,7 @@ def _fit(name: str, train: Views, seed: int) -> Any:
 
 
 def _show_topics(console: Console, model: Any, train: Views) -> None:
-    terms = top_terms(model, TERMS_SHOWN)
+    terms, having = top_terms(model, TERMS_SHOWN), documents_with_view(model)
     sizes = np.bincount(model.labels_, minlength=N_TOPICS)
     table = _table(f"The {TOPICS_SHOWN} largest topics")
     table.add_column("items", justify="right", min_width=5)
@@ -144,7 +145,10 @@ def _show_topics(console: Console, model: Any, train: Views) -> None:
         table.add_column(heading)
     table.add_column("mostly from", no_wrap=True, min_width=26)
     for topic in np.argsort(-sizes, kind="stable")[:TOPICS_SHOWN]:
-        words = (escape(" ".join(terms[view][topic])) for view in ("doc", "code"))
+        words = (
+            escape(words_or_dash(terms[view][topic], *having[view][topic]))
+            for view in ("doc", "code")
+        )
         table.add_row(str(sizes[topic]), *words, _main_class(train, model.labels_ == topic))
     console.print(table)
 

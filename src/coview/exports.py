@@ -19,6 +19,7 @@ from coview.explorer.layout import place_documents, place_topics
 from coview.extras import need
 from coview.models import topic_model
 from coview.reporting import top_terms, topic_names
+from coview.reporting.terms import first_words
 from coview.views.container import Views
 from coview.wording import listing
 
@@ -213,11 +214,9 @@ def _terms(model: Any, view: str) -> np.ndarray:
 
 def _called(model: Any) -> list[str]:
     """Return what topics are called: their names, or their number and first words."""
-    words = next(iter(top_terms(model, 3).values()))
-    return [
-        name if name is not None else f"{z} {', '.join(words[z])}".strip()
-        for z, name in enumerate(topic_names(model))
-    ]
+    found, names = top_terms(model, 3).values(), topic_names(model)
+    words = [", ".join(first_words((terms[z] for terms in found), 3)) for z in range(len(names))]
+    return [name if name is not None else f"{z} {words[z]}".strip() for z, name in enumerate(names)]
 
 
 def _document_names(views: Views) -> list[str]:

@@ -21,7 +21,11 @@ import numpy as np
 from coview.em.stream import tokens_of_topics
 from coview.runners.native import one_native_thread
 
-SUMMED = ("topic_counts_",)  # fitted arrays, or arrays by view, whose rows are sums over documents
+SUMMED = (
+    "topic_counts_",
+    "term_docs_",
+    "view_docs_",
+)  # fitted arrays, or arrays by view, whose rows are sums over documents
 
 
 def merge_topics(model: Any, new_of: Sequence[int] | np.ndarray) -> Any:

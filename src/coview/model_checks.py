@@ -103,6 +103,9 @@ class _Sizes:
             "view_weights_": self._by_view(lambda width: _number(float, int, low=0)),
             "scaling_": self._some_views(self._scaling),
             "term_counts_": self._by_view(lambda width: _array((width,), low=0)),
+            "term_docs_": self._by_view(lambda width: _array((k, width), low=0)),
+            "view_docs_": self._by_view(lambda width: _array((k,), low=0)),
+            "dense_views_": self._names_of_views,
             "unseen_terms_": self._by_view(lambda width: _integers((None,), width)),
             "feature_names_": self._by_view(_texts_or_none),
             "doc_ids_": _texts_or_none(docs),
@@ -174,6 +177,11 @@ class _Sizes:
         for name, objective in getattr(trace, "candidates", ()):
             check_value(name, what, str)
             float(objective)
+
+    def _names_of_views(self, names: Any, what: str) -> None:
+        for name in check_value(names, what, list):
+            if name not in self.widths:
+                raise ValueError(f"its {what} have {quoted(str(name))}, which is no view")
 
     def _topic_names(self, names: Any, what: str) -> None:
         if len(names) != self.topics:  # a user may give them in any kind of list

@@ -9,7 +9,7 @@ import numpy as np
 
 from coview.escaping import for_html
 from coview.models import topic_model
-from coview.reporting.terms import summarize_topics
+from coview.reporting.terms import shown_words, summarize_topics
 from coview.wording import plural
 
 MOST_TOPICS = 12
@@ -44,7 +44,7 @@ def _row(topic: dict[str, Any], views: Sequence[str], largest: int) -> str:
         f'<text x="{width + 4:.0f}" y="11" font-size="11" fill="currentColor">'
         f"{topic['documents']:,}</text></svg>"
     )
-    words = "".join(f"<td>{for_html(' '.join(topic['terms'][name]))}</td>" for name in views)
+    words = "".join(f"<td>{for_html(words)}</td>" for words in shown_words(topic, views))
     return f"<tr><td>{for_html(str(name))}</td><td>{bar}</td>{words}</tr>"
 
 

@@ -25,6 +25,7 @@ from coview.em.problem import Problem
 from coview.em.scaling import count_clipped, warn_of_clipped
 from coview.em.simplex import Room, mean_mixture, pad_topics
 from coview.em.starts import Start, deterministic_kmeans
+from coview.em.term_documents import term_documents, topic_documents
 from coview.em.unseen_terms import warn_of_unseen
 from coview.params import check_dtype, check_factor, check_int, check_positive, check_real
 from coview.reading.left_out import name_left_out
@@ -237,6 +238,24 @@ class NewDocumentsMixin(TransformerMixin):
             **self._own_attributes(problem, data),
         }
         return without_ensemble_view(attributes)
+
+    def _evidence(
+        self,
+        problem: Problem,
+        data: Prepared,
+        runner: Any,
+        dense: list[str],
+        mixtures: Mapping[str, np.ndarray],
+    ) -> dict[str, Any]:
+        """Return how many documents stand behind the topics, and each of their terms."""
+        has = dict(zip(data.names, data.present.T, strict=True))
+        return without_ensemble_view(
+            {
+                "term_docs_": term_documents(problem, runner, data.names, dense),
+                "view_docs_": {n: topic_documents(m, has[n]) for n, m in mixtures.items()},
+                "dense_views_": dense,
+            }
+        )
 
     def _own_attributes(self, problem: Problem, data: Prepared) -> dict[str, Any]:
         """Return the fitted attributes beyond the common ones."""

@@ -150,7 +150,7 @@ def same_numbers(before: np.ndarray, after: np.ndarray, held: Iterable[int]) -> 
 def renumber(model: Any, order: Sequence[int] | np.ndarray) -> None:
     """Give the topics of a fitted model other numbers: topic order[z] becomes z."""
     new_of, own = np.argsort(order), vars(model)
-    for name in ("components_", "topic_links_"):
+    for name in ("components_", "topic_links_", "term_docs_", "view_docs_"):
         if name in own:
             setattr(model, name, {view: topics[order] for view, topics in own[name].items()})
     done: dict[int, np.ndarray] = {}  # views may share their mixtures

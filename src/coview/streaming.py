@@ -57,7 +57,8 @@ FORGETTING = 1.0  # the power of a batch's place in the stream with which it wei
 MOST_FORGETTING = 100.0
 FOLD_STEPS = 20  # of the documents of a batch under the topics so far, at most
 STEPS = 3  # EM steps on the batch after that: more fit topics to the batch, not to the stream
-BY_TERM = ("components_", "feature_topics_", "term_counts_")  # arrays of shape (..., terms)
+# arrays of shape (..., terms)
+BY_TERM = ("components_", "feature_topics_", "term_counts_", "term_docs_")
 OF_STREAM = ("topic_counts_", "stream_", "n_docs_seen_", "first_docs_")  # a fit begins anew
 
 
@@ -85,6 +86,7 @@ class StreamMixin(NewDocumentsMixin):
     term_counts_: dict[str, np.ndarray]
     topic_names_: list[str | None]
     topic_counts_: dict[str, np.ndarray]
+    dense_views_: list[str]
     stream_: dict[str, Any]
     first_docs_: dict[str, Any]
     random_state_used_: int
@@ -183,7 +185,7 @@ class StreamMixin(NewDocumentsMixin):
                 n_docs = int(np.count_nonzero(~data.empty))
                 state, rho = StreamState(**later.stream_).after(n_docs, forgetting, half_life)
                 data = later._with_memory(data, rho)
-                later._keep_batch(later._learn(data, max_iter), data, views, state)
+                later._keep_batch(later._learn(data, max_iter), data, views, state, rho)
             for name in ("first_docs_", "topic_tree_"):  # complete; of topics that have moved
                 self.__dict__.pop(name, None)
             self.__dict__.update(later.__dict__)
@@ -413,13 +415,19 @@ class StreamMixin(NewDocumentsMixin):
             return run, em_step(run.problem, runner, "emissions").problem
 
     def _keep_batch(
-        self, learned: tuple[EMRun, Problem], data: Prepared, views: Views, state: StreamState
+        self,
+        learned: tuple[EMRun, Problem],
+        data: Prepared,
+        views: Views,
+        state: StreamState,
+        rho: float,
     ) -> None:
         """Set the attributes after a batch: those of documents are of this batch."""
         run, problem = learned
         memory = cast(tuple[ViewMemory, ...], data.seeds)
+        problem = self._finish(problem, data)
         attributes = {
-            **self._state(self._finish(problem, data), data),
+            **self._state(problem, data),
             "topic_counts_": {n: m.tokens for n, m in zip(data.names, memory, strict=True)},
             "stream_": asdict(state),
             "n_docs_seen_": state.docs,
@@ -432,8 +440,23 @@ class StreamMixin(NewDocumentsMixin):
             "topic_stability_": None,
             "doc_confidence_": None,
         }
+        if hasattr(self, "term_docs_"):  # files of earlier versions have none
+            attributes |= self._more_evidence(problem, data, attributes["view_doc_topic_"], rho)
         self.__dict__.update(attributes)
         self.labels_ = with_pins(self._assign(self.doc_topic_), data)
+
+    def _more_evidence(
+        self, problem: Problem, data: Prepared, mixtures: dict[str, np.ndarray], rho: float
+    ) -> dict[str, Any]:
+        """Return how many documents stand behind topics and terms, those remembered included."""
+        with ThreadRunner(self.n_jobs) as runner:
+            found = self._evidence(problem, data, runner, self.dense_views_, mixtures)
+        for name in ("term_docs_", "view_docs_"):
+            before = getattr(self, name)
+            found[name] = {
+                v: more + more.dtype.type(rho) * before[v] for v, more in found[name].items()
+            }
+        return found
 
 
 def _pin(problem: Problem, data: Prepared) -> None:

@@ -22,33 +22,43 @@ def topic_columns(n_topics: int) -> list[str]:
 class TopTermsMixin:
     """The words of the topics of a model, or of the classes of a classifier."""
 
-    def top_terms(
-        self, n_terms: int = 10, *, relevance: float = 0.6, as_frame: bool = False
-    ) -> Any:
-        """Return the most relevant terms of each topic, by view.
+    def top_terms(self, n_terms: int = 10, *, as_frame: bool = False) -> Any:
+        """Return the first terms of each topic, by view.
+
+        Terms are ranked by how well they tell the documents of a topic from the others. Those
+        behind which too few documents stand are left out: see :func:`coview.top_terms`.
 
         Parameters
         ----------
         n_terms : int, default=10
-            Number of terms of each topic and view; fewer if the topic has fewer.
-        relevance : float, default=0.6
-            1 ranks terms by p(w|z), 0 by how specific they are to the topic: see
-            :func:`coview.top_terms`.
+            Number of terms of each topic and view; fewer if there is evidence for fewer.
         as_frame : bool, default=False
             Whether to return a pandas DataFrame.
 
         Returns
         -------
         dict of list of list of str, or DataFrame
-            For each view and topic the names of the terms; their numbers if they have no names. A
-            DataFrame has a row for each of them, with the columns ``topic`` (its number), ``name``
-            (where topics have names), ``view``, ``rank`` (from 1), ``term`` and ``probability``.
+            For each view and topic the names of the terms; their numbers if they have no names. It
+            prints as a table. A DataFrame has a row for each of them, with the columns ``topic``
+            (its number), ``name`` (where topics have names), ``view``, ``rank`` (from 1), ``term``
+            and ``probability``.
+
+        Examples
+        --------
+        >>> from coview import LinkPLSA, Views
+        >>> views = Views.from_texts({
+        ...     "en": ["goal team ball", "team goal", "salt garlic", "garlic onion salt"],
+        ...     "de": ["tor spiel", "tor", "salz", None],
+        ... })
+        >>> print(LinkPLSA(2, random_state=0).fit(views).top_terms(2))
+        topic  en           de
+            0  goal team    tor spiel
+            1  garlic salt  salz
         """
         from coview.reporting import terms_frame, top_terms
 
         check_is_fitted(self)
-        made = terms_frame if as_frame else top_terms
-        return made(self, n_terms, relevance=relevance)
+        return (terms_frame if as_frame else top_terms)(self, n_terms)
 
     def predict_terms(
         self,

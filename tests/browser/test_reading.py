@@ -38,20 +38,6 @@ def test_topics_have_the_numbers_of_the_library(show, news):
     assert docs[0] in ids
 
 
-def test_the_slider_changes_the_terms(show):
-    opened = show(topic="1")
-    page = opened.page
-    slider = page.locator("input[type=range]")
-    slider.fill("1")
-    frequent = page.locator(WORDS).all_inner_texts()
-    slider.fill("0")
-    assert page.locator(WORDS).all_inner_texts() != frequent
-    assert "relevance=0" in opened.hash()
-    page.reload()
-    page.wait_for_selector(".terms")
-    assert page.locator("input[type=range]").input_value() == "0"
-
-
 def test_next_and_previous_topic(show):
     page = show(topic="1").page
     name = page.locator(".read h2 bdi").inner_text()

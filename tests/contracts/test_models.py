@@ -12,6 +12,8 @@ from sklearn.base import clone
 from coview import DataWarning, DivergenceCoPLSA, PairwiseCoPLSA, Views, VotedPLSA
 from coview.em import emissions
 from coview.em.prepared import cut
+from coview.reporting.terms import ROUNDING, documents_needed, first_columns, term_scores
+from tests.reference import words
 
 # learned weights depend on the order of terms and of documents
 BALANCED = {"view_weights": "balanced"}
@@ -27,6 +29,8 @@ def assert_same_bits(a, b):
     for name in a.components_:
         np.testing.assert_array_equal(a.components_[name], b.components_[name])
         np.testing.assert_array_equal(a.view_doc_topic_[name], b.view_doc_topic_[name])
+        np.testing.assert_array_equal(a.term_docs_[name], b.term_docs_[name])
+        np.testing.assert_array_equal(a.view_docs_[name], b.view_docs_[name])
     np.testing.assert_array_equal(a.topic_stability_, b.topic_stability_)
     np.testing.assert_array_equal(a.doc_confidence_, b.doc_confidence_)
 
@@ -72,6 +76,21 @@ def test_shapes_and_attributes(entry, views, fitted):
     assert model.trace_.objective[-1] == model.objective_
     assert model.n_features_in_ == sum(views.widths)
     assert list(model.get_feature_names_out()) == ["topic_0", "topic_1", "topic_2"]
+
+
+def test_documents_behind_terms_are_those_of_a_naive_count(entry, views, fitted):
+    model = fitted()
+    for v, name in enumerate(views.names):
+        mixtures = model.view_doc_topic_[name].tolist()
+        dense, counts = name in model.dense_views_, model.as_counts(views)[name].toarray()
+        expected = words.term_documents(counts.tolist(), mixtures, dense)
+        np.testing.assert_allclose(model.term_docs_[name], expected, rtol=1e-9, atol=1e-12)
+        has = words.topic_documents(views.present[:, v], mixtures)
+        np.testing.assert_allclose(model.view_docs_[name], has, rtol=1e-9)
+        needed = documents_needed(model) - ROUNDING
+        if not dense:
+            for topic, shown in enumerate(first_columns(term_scores(model, name), 10)):
+                assert shown.tolist() == words.ranked(expected, topic, needed)[:10]
 
 
 def test_permuting_documents_permutes_the_result(entry, views, rng):

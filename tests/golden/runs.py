@@ -455,7 +455,8 @@ def said_by(model: Any, views: Any) -> dict[str, Any]:
         perplexity=model.perplexity(some),
         perplexity_held=model.perplexity(some, holdout=0.2, random_state=3),
         top_terms=coview.top_terms(model, 5),
-        likeliest_terms=coview.top_terms(model, 5, relevance=1.0),
+        term_docs=model.term_docs_,
+        view_docs=model.view_docs_,
         topics=topics_as_data(model, 4),
     )
     if views.n_views > 1:

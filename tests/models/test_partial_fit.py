@@ -22,6 +22,7 @@ from coview.datasets import make_views
 from coview.em.stream import StreamState, tokens_of_topics, topic_shift
 from tests.contracts.models import MODELS
 from tests.reference import stream as reference
+from tests.reference import words
 
 STREAMS = [PLSA, LinkPLSA, MVPLSA, DivergenceCoPLSA]
 QUICK = {"random_state": 0, "init": "random", "ensemble": 0, "view_weights": "balanced"}
@@ -92,6 +93,20 @@ def test_a_batch_takes_the_steps_of_the_naive_loop(cls, views):
     for v, name in enumerate(model.view_names_):
         close(model.components_[name], wanted[1][v])
         close(model.topic_counts_[name], wanted[2][v], 1e-6)
+
+
+@pytest.mark.parametrize("cls", [PLSA, LinkPLSA, MVPLSA, DivergenceCoPLSA])
+def test_documents_behind_words_are_remembered_as_counts_are(cls, views):
+    model, _, rho = begun(cls, views)
+    before, batch = {n: d.copy() for n, d in model.term_docs_.items()}, of(cls, views)[BATCH]
+    of_views = {n: d.copy() for n, d in model.view_docs_.items()}
+    model.partial_fit(batch, max_iter=3)
+    for v, (name, matrix) in enumerate(batch.matrices.items()):
+        mixtures, is_dense = model.view_doc_topic_[name].tolist(), name in model.dense_views_
+        more = words.term_documents(matrix.toarray().tolist(), mixtures, is_dense)
+        close(model.term_docs_[name], rho * before[name] + np.array(more))
+        has = words.topic_documents(batch.present[:, v], mixtures)
+        close(model.view_docs_[name], rho * of_views[name] + np.array(has))
 
 
 def test_a_batch_with_feature_topics_takes_the_steps_of_the_naive_loop(views):

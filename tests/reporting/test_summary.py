@@ -12,7 +12,8 @@ from coview.datasets import make_views
 from coview.metrics import topic_coherence
 from coview.reporting import Report, top_terms
 from coview.reporting.search import same_label_rate
-from coview.reporting.topics import _named, exclusivity, representatives
+from coview.reporting.terms import term_scores
+from coview.reporting.topics import representatives
 from tests.contracts.models import MODELS
 
 QUICK = {"n_resamples": 1, "search_sample": 30, "n_documents": 3, "n_terms": 5}
@@ -118,8 +119,8 @@ def test_a_thousand_topics():
 
 def test_terms_without_names_have_numbers(report):
     terms = report.topics[0].terms
-    assert all(term.startswith("word") for term, _ in terms["text"]["probability"])
-    assert all(term.isdigit() for term, _ in terms["image"]["probability"])
+    assert all(term.startswith("word") for term, _ in terms["text"])
+    assert all(term.isdigit() for term, _ in terms["image"])
 
 
 def test_dense_views_have_a_usual_level(views):
@@ -157,7 +158,7 @@ def test_views_of_another_model_are_refused(model):
         coview.report(model, Views({"image": np.ones((3, 9))}))
 
 
-@pytest.mark.parametrize("option", ["n_terms", "n_resamples", "search_sample", "relevance"])
+@pytest.mark.parametrize("option", ["n_terms", "n_resamples", "search_sample"])
 def test_bad_options_are_named(model, views, option):
     with pytest.raises(ValueError, match=option):
         coview.report(model, views, **{option: -1})
@@ -189,21 +190,14 @@ def test_the_same_seed_gives_the_same_report(report, model, views):
     assert not np.allclose(other.disagreement.chance, report.disagreement.chance, equal_nan=True)
 
 
-def test_terms_are_in_three_orders(report, model):
-    relevant = top_terms(model, 5)
+def test_terms_are_those_of_the_model_with_the_documents_behind_them(report, model):
+    wanted = top_terms(model, 5)
     for topic in report.topics:
-        for view, orders in topic.terms.items():
-            for values in orders.values():
-                scores = [value for _, value in values]
-                assert scores == sorted(scores, reverse=True)
-            assert [term for term, _ in orders["relevance"]] == relevant[view][topic.index]
-            p = orders["probability"][0][1]
-            assert p == pytest.approx(model.components_[view][topic.index].max(), rel=1e-6)
-
-
-def test_an_exclusive_term_is_frequent_here_and_rare_elsewhere():
-    scores = exclusivity(np.array([0.5, 0.3, 0.19, 0.01]), np.array([0.3, 0.9, 0.5, 1.0]))
-    assert scores.argmax() == 1
+        for view, found in topic.terms.items():
+            assert [term for term, _ in found] == wanted[view][topic.index]
+            for term, documents in found:
+                column = int(term.removeprefix("word")) if view == "text" else int(term)
+                assert documents == pytest.approx(model.term_docs_[view][topic.index, column])
 
 
 def test_documents_stand_for_topics(report):
@@ -226,7 +220,7 @@ def test_classes_are_shares_of_topics(report):
 
 def test_coherence_is_that_of_the_documents_that_have_the_view(report, model, views):
     rows = np.flatnonzero(views.present[:, 1])
-    expected = topic_coherence(model.components_["image"], views["image"][rows])
+    expected = topic_coherence(term_scores(model, "image"), views["image"][rows])  # as shown
     found = [topic.coherence["image"] for topic in report.topics]
     np.testing.assert_allclose(found, expected)
 
@@ -362,20 +356,3 @@ def test_a_report_of_a_sample_of_drawn_documents_says_so(model, views):
     assert some.model["n_drawn"] == 20
     assert "by a sample of 20 documents" in some.sentences["agreement"]
     np.testing.assert_array_equal(some.disagreement.value, whole.disagreement.value)
-
-
-def test_first_terms_are_those_of_a_full_stable_sort(model, rng):
-    scores = rng.integers(6, size=25).astype(float)  # many ties
-    terms = np.arange(25)
-    for most in (1, 4, 24, 25, 40):
-        order = np.argsort(-scores, kind="stable")[:most]
-        expected = [(f"word{i}", scores[i]) for i in order]
-        assert _named(model, "text", terms, scores, most) == expected
-
-
-def test_exclusivity_ranks_as_scipy_does(rng):
-    from scipy.stats import rankdata
-
-    p_w, p_z_w = rng.integers(5, size=30) / 5 + 0.1, rng.random(30)
-    frequent, own = (rankdata(p, "max") / 30 for p in (p_w, p_z_w))
-    np.testing.assert_array_equal(exclusivity(p_w, p_z_w), 2 / (1 / frequent + 1 / own))

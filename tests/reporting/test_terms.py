@@ -1,10 +1,14 @@
 """The words of topics as plain data and as a frame, and the names of topics."""
 
+import pickle
+from copy import copy
+
 import numpy as np
 import pytest
 
 from coview import PLSA, LinkPLSA, TopicClassifier, Views, top_terms
 from coview.datasets import make_views
+from coview.reporting.terms import first_columns
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +22,6 @@ def model():
 
 def test_the_words_of_topics_are_a_method(model):
     assert model.top_terms(2) == top_terms(model, 2)
-    assert model.top_terms(2, relevance=1.0) == top_terms(model, 2, relevance=1.0)
     assert sorted(terms[0] for terms in model.top_terms(1)["en"]) == ["ball", "vote"]
 
 
@@ -46,11 +49,37 @@ def test_a_classifier_names_its_classes():
     assert top_terms(classifier, 3) == classifier.top_terms(3)
 
 
-@pytest.mark.parametrize(("options", "words"), [((0,), "n_terms"), ((2, 1.5), "relevance")])
-def test_bad_options_are_named(model, options, words):
-    n_terms, *relevance = options
-    with pytest.raises(ValueError, match=words):
-        model.top_terms(n_terms, **({"relevance": relevance[0]} if relevance else {}))
+def test_bad_options_are_named(model):
+    with pytest.raises(ValueError, match="n_terms"):
+        model.top_terms(0)
+
+
+def test_the_words_of_topics_print_as_a_table(model):
+    found = model.top_terms(2)
+    assert isinstance(found, dict)
+    assert eval(repr(found)) == found
+    assert pickle.loads(pickle.dumps(found)) == found
+    lines = str(found).splitlines()
+    assert lines[0].split() == ["topic", "en", "links"]
+    assert [line.split()[0] for line in lines[1:]] == ["0", "1"]
+    assert all(" ".join(words) in line for words, line in zip(found["en"], lines[1:], strict=True))
+    named = copy(model)
+    named.topic_names_ = ["sport", None]
+    assert str(named.top_terms(2)).splitlines()[1].split()[:2] == ["0", "sport"]
+
+
+def test_a_file_of_an_earlier_version_has_words(model):
+    old = copy(model)
+    del old.term_docs_, old.view_docs_, old.dense_views_
+    assert sorted(terms[0] for terms in old.top_terms(1)["en"]) == ["ball", "vote"]
+
+
+def test_first_columns_are_those_of_a_full_stable_sort(rng):
+    scores = rng.integers(6, size=(3, 25)).astype(float)  # many ties
+    for most in (1, 4, 24, 25, 40):
+        for row, found in zip(scores, first_columns(scores, most), strict=True):
+            order = [w for w in np.argsort(-row, kind="stable") if row[w] > 0]
+            assert found.tolist() == order[:most]
 
 
 def test_a_model_that_is_not_fitted_has_no_words():

@@ -1,11 +1,10 @@
 // Two topics or two documents beside each other.
 
-import { topTerms } from "../core/relevance.js";
+import { noWords, topicWords } from "../core/words.js";
 import { Mark, Note, Select } from "./bits.js";
 import { clip, percent } from "./format.js";
 import { html } from "./html.js";
 import { Mixtures } from "./document.js";
-import { Relevance } from "./topic.js";
 import { compared, corpus, group, nameOf, openDocument, openTopic, slots, state, topics } from "./store.js";
 
 const N_TERMS = 16;
@@ -15,7 +14,7 @@ function contrast(view, one, two) {
   const { data } = corpus.value;
   const indices = new Set();
   for (const topic of [one, two]) {
-    for (const { term: index } of topTerms(data, view, topic, state.relevance.value, N_TERMS)) indices.add(index);
+    for (const { term: index } of topicWords(data, view, [topic], N_TERMS)) indices.add(index);
   }
   const rows = [...indices].map((index) => {
     const [p, q] = [one, two].map((topic) => corpus.value.phi(view, topic, index));
@@ -37,7 +36,6 @@ function TwoTopics({ one, two }) {
   const [left, right] = [one, two].map((topic) => slots.value.get(topic));
   return html`
     <${Note}>Words of either topic: bars to the left belong to the first, to the right to the second. Words in the middle are shared.</${Note}>
-    <${Relevance} />
     ${corpus.value.views.map((view, v) => {
       const rows = contrast(v, one, two);
       const most = Math.max(...rows.map((r) => Math.max(r.p, r.q)), 1e-12);
@@ -48,7 +46,8 @@ function TwoTopics({ one, two }) {
             <span class="half left"><i class=${left === undefined ? "gray" : `c${left}`} style=${{ width: `${(100 * p) / most}%` }}></i></span>
             <span class="word" title=${`${percent(p)} and ${percent(q)}`}><bdi>${clip(corpus.value.term(v, index), 28)}</bdi><span class="sr">: ${percent(p)} and ${percent(q)}</span></span>
             <span class="half"><i class=${right === undefined ? "gray" : `c${right}`} style=${{ width: `${(100 * q) / most}%` }}></i></span>
-          </li>`)}</ol>`;
+          </li>`)}</ol>
+        ${rows.length === 0 && html`<p class="empty">${noWords(corpus.value.data, v, [one, two])}</p>`}`;
     })}
   `;
 }

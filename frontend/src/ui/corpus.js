@@ -1,10 +1,9 @@
 // What the page asks about the documents: the decoded arrays with curation applied.
 
+import { topicWords } from "../core/words.js";
 import { clip } from "./format.js";
 
 const LEVELS = 65535;
-const RELEVANCE = 0.6;
-const NEGLIGIBLE = 0.01 * LEVELS; // the root of a ten-thousandth of the topic's first term
 const WEIGHT = 4; // documents stand at the barycenter of their topics, weighted by theta^4
 
 /** Two numbers between -1 and 1 that depend on the row alone, denser in the middle. */
@@ -56,28 +55,13 @@ export class Corpus {
     return this.once(`name ${topic}`, () => {
       const own = this.topics[topic]?.name;
       if (own) return own;
-      const named = this.views.findIndex((view) => view.named !== false);
-      if (named < 0) return `Topic ${topic}`;
-      const terms = this.firstTerms(named, topic, 3).map((term) => clip(this.term(named, term), 24));
-      return terms.join(", ") || `Topic ${topic}`;
+      for (let view = 0; view < this.views.length; view += 1) {
+        if (this.views[view].named === false) continue;
+        const words = topicWords(this.data, view, [topic], 3).map(({ name }) => clip(name, 24));
+        if (words.length) return words.join(", ");
+      }
+      return `Topic ${topic}`;
     });
-  }
-
-  /** The most relevant terms of a topic by one pass: names of a thousand topics are needed at once. */
-  firstTerms(view, topic, top) {
-    const { n_terms: width } = this.views[view];
-    const values = this.arrays[`phi.${view}.values`];
-    const share = this.arrays[`term_share.${view}`];
-    const best = [];
-    for (let w = 0, at = topic * width; w < width; w += 1, at += 1) {
-      if (values[at] <= NEGLIGIBLE || !(share[w] > 0)) continue;
-      const relevance = 2 * Math.log(values[at]) - (1 - RELEVANCE) * Math.log(share[w]);
-      if (best.length === top && relevance <= best[top - 1][0]) continue;
-      best.push([relevance, w]);
-      best.sort((x, y) => y[0] - x[0] || x[1] - y[1]);
-      best.length = Math.min(best.length, top);
-    }
-    return best.map(([, term]) => term);
   }
 
   /** Compute something once and keep it. */

@@ -4,12 +4,6 @@ const oneOf = (...allowed) => ({ read: (text) => (allowed.includes(text) ? text 
 const whole = {
   read: (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined),
 };
-const share = {
-  read: (text) => {
-    const value = Number(text);
-    return text !== "" && value >= 0 && value <= 1 ? value : undefined;
-  },
-};
 const text = { read: (value) => value };
 const numbers = (n) => ({
   read: (value) => {
@@ -55,7 +49,6 @@ export const FIELDS = {
   label: [whole, null],
   within: [whole, null], // only documents of this topic
   lacks: [whole, null], // only documents without this view
-  relevance: [share, 0.6],
   list: [oneOf("disagree", "lacks", "unfit", "cell"), "disagree"],
   between: [numbers(2), null], // the views of the list "views disagree"; any by default
   gap: [whole, null], // the view of the list "lacks a view"

@@ -1,6 +1,6 @@
 // The right column on one topic: its words in every view side by side, documents and labels.
 
-import { topTerms } from "../core/relevance.js";
+import { noWords, topicWords } from "../core/words.js";
 import { Bar, CompareButton, Documents, Mark, Note } from "./bits.js";
 import { clip, percent, plural, score } from "./format.js";
 import { html } from "./html.js";
@@ -8,45 +8,20 @@ import { corpus, group, nameOf, openTopic, shownTopic, slots, state, topics } fr
 
 const N_TERMS = 14;
 
-/** Terms of a topic in a view; of merged topics those of all members, by their probability. */
-export function termsOf(view, topic, top = N_TERMS) {
-  const members = topics.value.find((row) => row.topic === topic)?.members ?? [topic];
-  const { data, topics: all, views } = corpus.value;
-  const tokens = (t) => all[t].tokens?.[views[view].name] ?? all[t].size; // as Python merges them
-  const total = members.reduce((sum, t) => sum + tokens(t), 0) || 1;
-  const found = new Map();
-  for (const member of members) {
-    for (const { name: term, term: index } of topTerms(data, view, member, state.relevance.value, top)) {
-      if (found.has(index)) continue;
-      const probability = members.reduce((sum, t) => sum + corpus.value.phi(view, t, index) * tokens(t), 0) / total;
-      found.set(index, { term, index, probability });
-    }
-  }
-  const terms = [...found.values()];
-  if (members.length > 1) terms.sort((x, y) => y.probability - x.probability);
-  return terms.slice(0, top);
-}
-
-export const Relevance = () => html`
-  <label class="slider">
-    <span>Terms</span><span class="end">distinctive</span>
-    <input type="range" min="0" max="1" step="0.05" value=${state.relevance.value} aria-label="Relevance: from distinctive terms (0) to frequent terms (1)"
-      aria-valuetext=${`${state.relevance.value}`} onInput=${(e) => (state.relevance.value = Number(e.target.value))} />
-    <span class="end">frequent</span><output>${state.relevance.value.toFixed(2)}</output>
-  </label>
-`;
+const membersOf = (topic) => topics.value.find((row) => row.topic === topic)?.members ?? [topic];
 
 /** The words of a topic in one view. */
 export function Terms({ view, topic }) {
-  const terms = termsOf(view, topic);
-  const most = Math.max(...terms.map((t) => t.probability), 1e-12);
+  const { data } = corpus.value;
+  const terms = topicWords(data, view, membersOf(topic), N_TERMS);
+  const most = Math.max(...terms.map((t) => t.documents), 1e-12);
   return html`
     <div class="terms">
       <h3><bdi>${corpus.value.views[view].name}</bdi></h3>
-      <ol>${terms.map(({ term, index, probability }) => html`
-        <li key=${index}><span class="word" title=${clip(term, 200)}><bdi>${clip(term, 40)}</bdi></span>
-          <${Bar} share=${probability / most} slot=${slots.value.get(topic)} /></li>`)}</ol>
-      ${terms.length === 0 && html`<p class="empty">No words.</p>`}
+      <ol>${terms.map(({ term, name, documents }) => html`
+        <li key=${term}><span class="word" title=${clip(name, 200)}><bdi>${clip(name, 40)}</bdi></span>
+          <${Bar} share=${documents / most} slot=${slots.value.get(topic)} /></li>`)}</ol>
+      ${terms.length === 0 && html`<p class="empty">${noWords(data, view, membersOf(topic))}</p>`}
     </div>
   `;
 }
@@ -112,8 +87,7 @@ export function Topic() {
       </div>
     </header>
     <${Facts} row=${row} />
-    <${Note}>The same topic in every view, side by side. Below a view’s name: how much of what sets the topic apart is in that view.</${Note}>
-    <${Relevance} />
+    <${Note}>The same topic in every view, side by side; bars are the documents of the topic that have a word. Below a view’s name: how much of what sets the topic apart is in that view.</${Note}>
     <div class="sides">${corpus.value.views.map((_, v) => html`<${Terms} key=${v} view=${v} topic=${topic} />`)}</div>
     <${Labels} members=${row.members} />
     <h3>Documents</h3>

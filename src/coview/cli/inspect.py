@@ -31,14 +31,6 @@ def topics(
         int | None, typer.Option(min=1, help="Show only this many of the largest topics.")
     ] = None,
     view: Annotated[list[str] | None, typer.Option(help="Show only this view. Repeatable.")] = None,
-    relevance: Annotated[
-        float,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="1 ranks words by p(w|z), 0 by how specific they are to the topic.",
-        ),
-    ] = 0.6,
     tree: Annotated[
         bool,
         typer.Option("--tree", help="Show each topic below the coarser one that it is part of."),
@@ -51,6 +43,7 @@ def topics(
 
     Stability says how well the documents of a topic are together again in other clusterings: 1
     exactly, 0 as by chance. It is not known of a model fitted to labels with a single run.
+    Where too few documents stand behind the words of a view, it says how many have it instead.
 
     With --tree the topics are read through coarser ones, each the sum of those below it; --top
     counts the coarsest. Levels have topics of their own numbers, from 0.
@@ -62,10 +55,10 @@ def topics(
       coview topics news.coview --tree
     """
     from coview.inspection import read_for_display
-    from coview.reporting import summarize_topics
+    from coview.reporting.terms import shown_words, summarize_topics
 
     check_table_output(output, model)
-    say = partial(summarize_topics, n_terms=terms, views=view, relevance=relevance)
+    say = partial(summarize_topics, n_terms=terms, views=view)
     if tree:
         fitted, nested = _tree(model, say, top)
         found = list(_flat(nested["topics"], None, indent=output is None))
@@ -79,7 +72,7 @@ def topics(
     # topics without names, or of unknown stability, have no such column
     extra = ("level", "part_of") if tree and output is not None else ()
     fields = [f for f in (*extra, *_TOPIC_FIELDS) if any(t[f] is not None for t in found)]
-    rows = [[*(t[f] for f in fields), *(_joined(t["terms"][n]) for n in names)] for t in found]
+    rows = [[*(t[f] for f in fields), *shown_words(t, names)] for t in found]
     named = "name" if topic_model(fitted) is fitted else "class"
     columns = [*(named if f == "name" else f for f in fields), *names]
     show_or_write(columns, rows, as_json=False, output=output, raw=raw)
@@ -109,7 +102,7 @@ def _tree(path: Path, say: Callable[[Any], list[dict[str, Any]]], top: int | Non
     while waiting:
         topic = waiting.pop()
         said = known[topic["level"]][topic["topic"]]
-        topic |= {f: said[f] for f in ("name", "documents", "stability", "terms")}
+        topic |= {f: said[f] for f in ("name", "documents", "stability", "terms", "view_documents")}
         waiting += topic.get("topics", [])
     return fitted, nested
 
@@ -123,11 +116,6 @@ def _flat(
         yield {**topic, "topic": shown, "part_of": parent}
         below = topic.get("topics", [])
         yield from _flat(below, topic["topic"], indent=indent, depth=depth + 1)
-
-
-def _joined(terms: list[str]) -> str:
-    """Return terms in one cell; the titles of codes have blanks and commas in them."""
-    return ("; " if any(": " in term for term in terms) else " ").join(terms)
 
 
 def info(

@@ -33,14 +33,6 @@ def report(
         int, typer.Option(min=1, help="Number of topics, and of documents in each list, shown.")
     ] = 10,
     terms: Annotated[int, typer.Option(min=1, help="Number of words per topic and view.")] = 8,
-    relevance: Annotated[
-        float,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="1 ranks words by p(w|z), 0 by how specific they are to the topic.",
-        ),
-    ] = 0.6,
     resamples: Annotated[
         int, typer.Option(min=1, help="How often each document is drawn from the model.")
     ] = 3,
@@ -88,7 +80,6 @@ def report(
         labels=classes,
         titles=source.titles(),
         n_terms=max(terms, 10),
-        relevance=relevance,
         n_resamples=resamples,
     )
     as_json = json if output is None else output.suffix.lower() == ".json"

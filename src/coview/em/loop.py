@@ -111,7 +111,7 @@ def run_em(
     try:
         while True:
             last = stop or len(values) == max_iter
-            step = _step(runner, problem, "nothing" if last else schedule[0])
+            step = take_step(runner, problem, "nothing" if last else schedule[0])
             if states.refuses(step.values, values):
                 values.append(unmoved(values[-1]))
                 problem = states.fall_back()
@@ -122,7 +122,7 @@ def run_em(
                     return EMRun(replace(problem, spare=None), tuple(values))
                 problem = step.problem  # two generations of arrays at a time, never three
                 for update in schedule[1:]:
-                    problem = _step(runner, problem, update).problem
+                    problem = take_step(runner, problem, update).problem
                 problem = states.next_state(problem, more=len(values) < max_iter)
             del step
             if not states.begins:
@@ -138,7 +138,8 @@ def run_em(
         raise Interrupted(run) from interrupt
 
 
-def _step(runner: Callable, problem: Problem, update: Update) -> Step:
+def take_step(runner: Callable, problem: Problem, update: Update) -> Step:
+    """Take one step of EM: by the runner's own `step`, or with it as the `map_in_order`."""
     own = getattr(runner, "step", None)
     return em_step(problem, runner, update) if own is None else own(problem, update)
 

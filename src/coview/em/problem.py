@@ -46,6 +46,9 @@ class Problem:
         under the old ones, with which the objective before the step can be compared.
     seeds : tuple of ViewSeeds or None
         Pseudo-counts of the topics' words, one for each view.
+    once : tuple of bool or None
+        Documents are counted instead of a step taken: in which views each count is one of a
+        document, however large it is. See `em.term_documents`.
     spare : list or None
         Gradients of the last step, whose memory the next one takes: fresh memory costs a tenth of a
         step with hundreds of topics. None: they are not kept.
@@ -63,6 +66,7 @@ class Problem:
     concatenated: bool = False
     carried_penalty: float | None = None
     seeds: Seeds | None = field(default=None, repr=False)
+    once: tuple[bool, ...] | None = None
     spare: list[Any] | None = field(default=None, repr=False, compare=False)
 
     @classmethod

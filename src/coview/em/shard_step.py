@@ -241,6 +241,7 @@ def _problem(
         penalty=parameters.penalty(documents.get("strengths")),
         prior=replace(parameters.prior, guess=documents.get("guess")),
         pinned=None if labels is None else labels >= 0,
+        once=parameters.once,
     )
     return _internal(documents, parameters), problem
 
@@ -284,6 +285,7 @@ class Parameters:
     kind: Mapping[str, Any]  # of the penalty
     recipe: RowsRecipe
     pairs: np.ndarray | None = None
+    once: tuple[bool, ...] | None = None
 
     @property
     def n_topics(self) -> int:
@@ -337,6 +339,7 @@ def write_parameters(path: str, problem: Problem, recipe: RowsRecipe) -> None:
         "penalty": kind,
         "names": list(recipe.names),
         "dtype": recipe.dtype.name,
+        "once": problem.once and list(problem.once),
     }
     with storage.written_locally(path) as here:
         write_sealed(here, PARAMETERS, header, tensors)
@@ -361,6 +364,7 @@ def read_parameters(path: str) -> Parameters:
         header["penalty"],
         RowsRecipe(names, scaling, np.dtype(header["dtype"])),
         tensors.get("pairs"),
+        header["once"] and tuple(header["once"]),
     )
 
 

@@ -236,6 +236,8 @@ def sweep_block(
     """
     from coview.kernels.sweep import log_likelihood, reorder
 
+    if problem.once is not None and ratios is not None:
+        return _once_each(problem, problem.once, ratios, block)
     thetas = tuple(t[block.docs] for t in problem.thetas)
     into = problem.thetas if new_thetas is None else new_thetas
     counts = tuple(
@@ -262,6 +264,14 @@ def sweep_block(
         if new_thetas is not None:
             _move_thetas(penalty, counts, problem, block.docs)
     return Values(log_likelihoods, value, n_floored, log_prior=log_prior)
+
+
+def _once_each(problem: Problem, once: Sequence[bool], ratios: Thetas, block: Block) -> Values:
+    """Put what is counted of each entry in the place of its ratio: see `em.term_documents`."""
+    assert block.columns is not None, "these blocks were cut for folding in"
+    for v, (part, columns) in enumerate(zip(block.rows, block.columns, strict=True)):
+        ratios[v][part.place][columns.place] = part.data > 0 if once[v] else part.data
+    return Values(np.zeros(len(problem.slots)), 0.0, 0)
 
 
 def sweep_view(
@@ -343,8 +353,10 @@ def _add_gradient(
         assert block.columns is not None, "these blocks were cut for folding in"
         c = block.columns[v]
         first, last = c.between(low, high)
-        ratio = ratios[v][block.rows[v].place]
-        sweep_columns(first, last, c.terms, c.colptr, c.rows, ratio, theta[block.docs], into)
+        ratio, mixtures = ratios[v][block.rows[v].place], theta[block.docs]
+        if problem.once is not None:
+            mixtures = mixtures * mixtures
+        sweep_columns(first, last, c.terms, c.colptr, c.rows, ratio, mixtures, into)
         if grads.shard is not None and block.ends_shard:
             grads.total[v][low:high] += into[low:high]
             into[low:high] = 0

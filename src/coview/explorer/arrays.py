@@ -6,13 +6,18 @@ scale s, p is ``s * (u / 65535) ** 2``. A small probability so keeps its digits.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
+
+from coview.reporting.terms import first_columns, term_documents_of, term_scores
 
 LEVELS = 65535
 SMALLEST_SHARE = 1e-8  # of a mixture; all shares below it together change no score by 1e-3
 MANY_CELLS = 4_000_000
 FAR_BELOW = 1e-3
+WORDS = 40  # of each topic: the page shows fewer, but may merge topics
 WHOLE = 65535  # the largest count that is stored as a whole number
 
 
@@ -52,6 +57,22 @@ def topics_of_terms(name: str, p_w_z: np.ndarray, p_w: np.ndarray) -> dict[str, 
     shares = np.divide(p_w_z, scale[:, None], out=np.zeros_like(p_w_z), where=scale[:, None] > 0)
     values = np.rint(np.sqrt(np.minimum(shares, 1.0)) * LEVELS)
     return {f"{name}.values": values.astype(np.uint16), f"{name}.scale": scale}
+
+
+def words_of_topics(name: str, model: Any, view: str) -> dict[str, np.ndarray]:
+    """Return the first words of each topic, with the documents behind them and their scores."""
+    scores, documents = term_scores(model, view), term_documents_of(model, view)
+    best = first_columns(scores, WORDS)
+    lengths = [len(columns) for columns in best]
+    topics = np.repeat(np.arange(len(best)), lengths)
+    terms = np.concatenate(best).astype(np.int64)
+    index_type = np.uint16 if scores.shape[1] <= LEVELS else np.uint32
+    return {
+        f"{name}.indptr": np.append(0, np.cumsum(lengths)).astype(np.uint32),
+        f"{name}.terms": terms.astype(index_type),
+        f"{name}.documents": documents[topics, terms].astype(np.float32),
+        f"{name}.scores": scores[topics, terms].astype(np.float32),
+    }
 
 
 def sparse_counts(name: str, counts: sp.csr_array) -> dict[str, np.ndarray]:

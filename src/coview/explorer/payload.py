@@ -16,7 +16,13 @@ import scipy.sparse as sp
 from coview import __version__
 from coview.annotation import trust_in_views
 from coview.em.simplex import limits
-from coview.explorer.arrays import rounded, sparse_counts, sparse_mixtures, topics_of_terms
+from coview.explorer.arrays import (
+    rounded,
+    sparse_counts,
+    sparse_mixtures,
+    topics_of_terms,
+    words_of_topics,
+)
 from coview.explorer.budget import Budget, fit_counts, fit_mixtures, fit_texts
 from coview.explorer.container import Payload
 from coview.explorer.layout import place_topics
@@ -156,6 +162,7 @@ def _arrays(
         p_w = term_shares(model, name)
         arrays |= topics_of_terms(f"phi.{v}", model.components_[name], p_w)
         arrays[f"term_share.{v}"] = p_w.astype(np.float32)
+        arrays |= words_of_topics(f"words.{v}", model, name)
         idf = idf_of(model.recipes_.get(name))
         if idf is not None:
             arrays[f"idf.{v}"] = idf.astype(np.float32)
@@ -274,6 +281,7 @@ def _topic_meta(topic: Any) -> dict[str, Any]:
         "name": topic.name,
         "size": topic.size,
         "n_docs": topic.n_docs,
+        "view_documents": {view: list(found) for view, found in topic.view_documents.items()},
         "agreement": topic.agreement,
         "stability": topic.stability,
         "coherence": dict(topic.coherence),

@@ -9,6 +9,7 @@ import numpy as np
 
 from coview.escaping import for_plot
 from coview.extras import need
+from coview.reporting.terms import first_words
 
 if TYPE_CHECKING:
     from coview.reporting import Report
@@ -61,11 +62,11 @@ def shortened(text: str, most: int = LONGEST_NAME) -> str:
 
 
 def topic_title(topic: TopicReport, n_terms: int = 3, most: int = LONGEST_NAME) -> str:
-    """Return the name of a topic, or its number with its first words in the first view."""
+    """Return the name of a topic, or its number with its first words."""
     if topic.name is not None:
         return shortened(topic.name, most)
-    words = next(iter(topic.terms.values()))["relevance"][:n_terms] if topic.terms else []
-    return shortened(f"{topic.index}: {' '.join(word for word, _ in words)}".rstrip(": "), most)
+    words = " ".join(word for word, _ in first_words(topic.terms.values(), n_terms))
+    return shortened(f"{topic.index}: {words}".rstrip(": "), most)
 
 
 def name_rows(ax: Any, titles: Sequence[str]) -> None:

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from coview.display import Display, whole_numbers
-from coview.models import topic_model
 from coview.plot.look import (
     COLORS,
+    GRAY,
     ONE_DRAW,
     check_topics,
     explain_above,
@@ -24,11 +22,10 @@ from coview.plot.look import (
     shortened,
     topic_title,
 )
-from coview.reporting import Report
-from coview.term_names import shown_term
+from coview.reporting import Report, TopicReport
+from coview.reporting.terms import words_or_dash
 
 ROW = 0.17  # inches of a bar
-Probabilities = dict[str, dict[str, np.ndarray]]
 MOST_SIZES = 40  # topics of `SizesDisplay`
 
 
@@ -36,25 +33,21 @@ MOST_SIZES = 40  # topics of `SizesDisplay`
 class TermsDisplay(Display):
     """The terms of topics, a row of panels for each topic, a column for each view.
 
+    Bars are the documents of the topic that have the term; in a view of numbers, sums of values.
+
     Parameters
     ----------
     report : Report
-    probabilities : dict of dict of ndarray of shape (topics,)
-        p(w|z) of the terms that are shown, by view and term.
     topics : sequence of int, or None
         The topics to show; None: the largest.
     n_terms : int
-    by : {"probability", "relevance", "exclusivity"}
-        What ranks the terms; bars are always p(w|z).
     n_topics : int
         How many topics, where none are named.
     """
 
     report: Report
-    probabilities: Probabilities
     topics: Sequence[int] | None = None
     n_terms: int = 8
-    by: str = "relevance"
     n_topics: int = 6
 
     @classmethod
@@ -65,7 +58,6 @@ class TermsDisplay(Display):
         *,
         topics: Sequence[int] | None = None,
         n_terms: int = 8,
-        by: str = "relevance",
         n_topics: int = 6,
         ax: Any = None,
     ) -> TermsDisplay:
@@ -79,7 +71,6 @@ class TermsDisplay(Display):
         topics : sequence of int, default=None
             By default the largest `n_topics`.
         n_terms : int, default=8
-        by : {"probability", "relevance", "exclusivity"}, default="relevance"
         n_topics : int, default=6
         ax : matplotlib Axes, default=None
             Axes whose place the panels take; by default a new figure.
@@ -98,14 +89,8 @@ class TermsDisplay(Display):
         >>> TermsDisplay.from_estimator(model, views, n_terms=5).axes_.shape
         (3, 2)
         """
-        if by not in ("probability", "relevance", "exclusivity"):
-            raise ValueError(
-                f"by must be 'probability', 'relevance' or 'exclusivity'; found {by!r}."
-            )
         report = report_of(model, views, n_terms=n_terms, **ONE_DRAW)
-        return cls(report, _probabilities(model, report, by), topics, n_terms, by, n_topics).plot(
-            ax
-        )
+        return cls(report, topics, n_terms, n_topics).plot(ax)
 
     def plot(self, ax: Any = None) -> TermsDisplay:
         """Draw, in a new figure or in the place of the axes given."""
@@ -117,37 +102,31 @@ class TermsDisplay(Display):
         self.figure_ = self.axes_[0, 0].figure
         for row, topic in zip(self.axes_, shown, strict=True):
             for view, (panel, name) in enumerate(zip(row, names, strict=True)):
-                words = [word for word, _ in topic.terms[name][self.by][: self.n_terms]]
-                found = self.probabilities[name]
-                self._draw(panel, words, [found[word][topic.index] for word in words], view)
+                self._draw(panel, topic, name, view)
             title = f"topic {topic.index}" if topic.name is None else shortened(topic.name)
             count = f"{topic.n_docs:,} documents, {100 * topic.size:.0f} %"
             row[0].set_title(f"{title}  ({count})", loc="left", fontsize=9)
         for panel, name in zip(self.axes_[-1], names, strict=True):
-            panel.set_xlabel(f"p(w|z) in {shortened(name, 20)}", fontsize=8)
+            kind = next(v.kind for v in self.report.views if v.name == name)
+            what = "values" if kind == "numbers" else "documents"
+            panel.set_xlabel(f"{what} in {shortened(name, 20)}", fontsize=8)
         return self
 
-    def _draw(self, ax: Any, words: list[str], values: list[float], view: int) -> None:
-        """Draw the bars of one topic in one view."""
+    def _draw(self, ax: Any, topic: TopicReport, name: str, view: int) -> None:
+        """Draw the bars of one topic in one view; without words, why there are none."""
         plain(ax)
-        places = list(range(len(words)))
+        terms = topic.terms[name][: self.n_terms]
+        places = list(range(len(terms)))
+        values = [documents for _, documents in terms]
         ax.barh(places, values, color=COLORS[view % len(COLORS)], height=0.72)
-        ax.set_yticks(places, [shortened(word, 18) for word in words])
+        ax.set_yticks(places, [shortened(word, 18) for word, _ in terms])
         ax.set_ylim(self.n_terms - 0.5, -0.5)
         ax.tick_params(axis="y", length=0)
         ax.xaxis.set_major_locator(_few_ticks())
-
-
-def _probabilities(model: Any, report: Report, by: str) -> Probabilities:
-    """Return p(w|z) of the terms of a report, by view and term."""
-    inner = topic_model(model)
-    found: Probabilities = {}
-    for view in report.view_mixtures:
-        wanted = {word for topic in report.topics for word, _ in topic.terms[view][by]}
-        p_w_z = inner.components_[view]
-        columns = {shown_term(inner, view, w): w for w in range(p_w_z.shape[1])}
-        found[view] = {word: p_w_z[:, columns[word]] for word in wanted}
-    return found
+        if not terms:
+            why = words_or_dash([], *topic.view_documents[name])
+            ax.text(0.5, 0.5, why, transform=ax.transAxes, ha="center", fontsize=8, color=GRAY)
+            ax.set_xticks([])
 
 
 def _few_ticks() -> Any:

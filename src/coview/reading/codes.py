@@ -21,7 +21,6 @@ NO_NAMES = ("image_color",)  # kinds of recipes whose terms do not describe anyt
 N_TERMS = 2  # in the title of a code
 N_EXAMPLES = 3
 MOST_DOCS = 20_000  # from which titles are found
-RELEVANCE = 0.6  # as in `coview.top_terms`
 BLOCK = 64  # codes whose terms are compared at once
 
 
@@ -90,17 +89,14 @@ def _terms_of_codes(
     rows = np.unique(np.linspace(0, shares.shape[0] - 1, MOST_DOCS).astype(np.int64))
     has = sp.csr_array((np.ones(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
     has, shares = has[rows], shares[rows]
-    p_w = has.sum(axis=0) / max(has.sum(), 1)
+    everywhere = np.sqrt(np.maximum(has.sum(axis=0), 1))
     found: list[list[str]] = []
     for start in range(0, shares.shape[1], BLOCK):
         together = (shares[:, start : start + BLOCK].T @ has).toarray()  # (codes, terms)
-        p_w_code = together / np.maximum(together.sum(axis=1, keepdims=True), 1e-300)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            score = np.log(p_w_code) - (1 - RELEVANCE) * np.log(p_w)
-        score[together == 0] = -np.inf
+        score = together / everywhere  # as in `coview.top_terms`
         best = np.argsort(-score, axis=1, kind="stable")[:, :N_TERMS]
         found += [
-            [str(names[w]) for w in words if row[w] > -np.inf]
+            [str(names[w]) for w in words if row[w] > 0]
             for words, row in zip(best, score, strict=True)
         ]
     return found

@@ -7,6 +7,7 @@ from textwrap import wrap
 
 import numpy as np
 
+from coview.reporting.terms import words_or_dash
 from coview.reporting.value import Report, TopicReport, as_share
 from coview.wording import plural, printable
 
@@ -121,8 +122,9 @@ def _topic(topic: TopicReport, terms: int) -> list[str]:
         facts.append(f"{share:.0%} labeled {printable(first, 30)}")
     lines = [f"  {topic.index}{name}: {', '.join(facts)}"]
     for view, found in topic.terms.items():
-        words = " ".join(printable(term, 30) for term, _ in found["relevance"][:terms])
-        lines.append(f"      {printable(view, 30)}: {words}")
+        words = [printable(term, 30) for term, _ in found[:terms]]
+        shown = words_or_dash(words, *topic.view_documents[view])
+        lines.append(f"      {printable(view, 30)}: {shown}")
     return lines
 
 

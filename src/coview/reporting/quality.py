@@ -8,7 +8,7 @@ import numpy as np
 
 from coview.metrics.topics import topic_coherence
 from coview.reporting.folding import Folded
-from coview.reporting.terms import term_shares
+from coview.reporting.terms import term_scores, term_shares
 from coview.reporting.value import ViewReport, mean_of_known
 
 
@@ -79,11 +79,11 @@ def coherences(folded: Folded, top: int = 10) -> dict[str, np.ndarray]:
 
 
 def _coherence(folded: Folded, name: str, top: int) -> np.ndarray:
-    p_w_z = folded.model.components_[name]
+    scores = term_scores(folded.model, name)  # of the words that are shown
     rows = np.flatnonzero(folded.known[:, folded.names.index(name)])
     if not len(rows) or folded.is_dense(name):  # in dense views all terms occur together
-        return np.full(len(p_w_z), np.nan)
-    return topic_coherence(p_w_z, folded.counts[name][rows], top=top)
+        return np.full(len(scores), np.nan)
+    return topic_coherence(scores, folded.counts[name][rows], top=top)
 
 
 def view_kind(folded: Folded, name: str) -> str:

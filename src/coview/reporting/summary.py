@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from coview.captions import check_titles
 from coview.models import topic_model
-from coview.params import check_int, check_real, seed_of
+from coview.params import check_int, seed_of
 from coview.reporting.disagreement import (
     explain,
     explain_drawn,
@@ -37,7 +37,6 @@ def report(
     titles: Sequence[str] | None = None,
     n_terms: int = 10,
     n_documents: int = 10,
-    relevance: float = 0.6,
     n_resamples: int = 3,
     search_sample: int = 300,
     chance_sample: int = 10_000,
@@ -57,8 +56,6 @@ def report(
         A title of each document; by default documents are called by their ids.
     n_terms, n_documents : int, default=10
         Terms of each topic and view, and documents that stand for a topic.
-    relevance : float, default=0.6
-        As in `coview.top_terms`.
     n_resamples : int, default=3
         How often each document is drawn from the model, to know how far its views differ by
         chance.
@@ -87,7 +84,6 @@ def report(
     True
     """
     check_is_fitted(model)
-    check_real("relevance", relevance, 0, 1)
     check_int("n_terms", n_terms, 1)
     check_int("n_documents", n_documents, 0)
     check_int("n_resamples", n_resamples, 1)
@@ -114,7 +110,6 @@ def report(
         label_names=class_names,
         n_terms=n_terms,
         n_documents=n_documents,
-        relevance=relevance,
     )
     facts = _facts(model, inner, given.n_docs, fitted_to_these)
     facts["n_drawn"] = min(given.n_docs, chance_sample)

@@ -1,4 +1,4 @@
-"""The topics of a report: terms of each view in three orders, documents and classes."""
+"""The topics of a report: terms of each view, documents and classes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 
 from coview.reporting.folding import Folded
 from coview.reporting.terms import (
-    NEGLIGIBLE,
-    relevance_of,
-    term_shares,
+    documents_with_view,
+    first_columns,
+    term_documents_of,
+    term_scores,
     topic_names,
     topic_stability,
 )
@@ -33,7 +34,6 @@ def report_topics(
     label_names: list[str] | None,
     n_terms: int,
     n_documents: int,
-    relevance: float,
 ) -> list[TopicReport]:
     """Return a report of each topic, by number."""
     inner = folded.model
@@ -41,9 +41,8 @@ def report_topics(
     n_topics = mixtures.shape[1]
     sizes = mixtures.mean(axis=0, dtype=np.float64) if len(mixtures) else np.zeros(n_topics)
     counts = np.bincount(assigned, minlength=n_topics)
-    terms = {
-        view: topic_terms(inner, view, sizes, n_terms, relevance) for view in inner.view_names_
-    }
+    terms = {view: topic_terms(inner, view, n_terms) for view in inner.view_names_}
+    having = documents_with_view(inner)
     classes = class_shares(mixtures, labels, label_names)
     evidence = _evidence(folded)
     ids = folded.views.ids
@@ -54,6 +53,7 @@ def report_topics(
             size=float(sizes[z]),
             n_docs=int(counts[z]),
             terms={view: found[z] for view, found in terms.items()},
+            view_documents={view: found[z] for view, found in having.items()},
             documents=[
                 (int(d), None if ids is None else str(ids[d]), float(mixtures[d, z]))
                 for d in representatives(mixtures[:, z], evidence, n_documents)
@@ -71,44 +71,14 @@ def report_topics(
 # -- terms -----------------------------------------------------------------------------------------
 
 
-def topic_terms(
-    model: Any, view: str, sizes: np.ndarray, n_terms: int, relevance: float
-) -> list[dict[str, Terms]]:
-    """Return the first terms of each topic in one view, in three orders."""
-    p_w_z, p_w = model.components_[view], term_shares(model, view)
-    # p(w) under the model; topics of no document still say which terms are theirs
-    everywhere = np.maximum(sizes, 1e-12) @ p_w_z.astype(np.float64)
-    found = []
-    for z, row in enumerate(p_w_z.astype(np.float64)):
-        own = np.flatnonzero(row > NEGLIGIBLE * row.max())
-        p_z_w = max(sizes[z], 1e-12) * row[own] / everywhere[own]
-        scores = {
-            "probability": row[own],
-            "relevance": relevance_of(row[own], p_w[own], relevance),
-            "exclusivity": exclusivity(row[own], p_z_w),
-        }
-        found.append({how: _named(model, view, own, s, n_terms) for how, s in scores.items()})
-    return found
-
-
-def exclusivity(p_w: np.ndarray, p_z_w: np.ndarray) -> np.ndarray:
-    """Return the harmonic mean of the ranks of terms by p(w|z) and by p(z|w), as shares of 1.
-
-    So a term must be frequent in the topic and rare elsewhere (Bischof & Airoldi, 2012).
-
-    >>> exclusivity(np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.9, 1.0])).round(2)
-    array([0.5 , 0.67, 0.5 ])
-    """
-    frequent, own = (np.searchsorted(np.sort(p), p, "right") / max(len(p), 1) for p in (p_w, p_z_w))
-    return 2 / (1 / frequent + 1 / own)
-
-
-def _named(model: Any, view: str, terms: np.ndarray, scores: np.ndarray, most: int) -> Terms:
-    first = np.arange(len(scores))
-    if most < len(scores):  # to sort all of them takes longer than all the rest
-        first = np.flatnonzero(scores >= -np.partition(-scores, most - 1)[most - 1])
-    best = first[np.argsort(-scores[first], kind="stable")][:most]
-    return [(shown_term(model, view, int(terms[i])), float(scores[i])) for i in best]
+def topic_terms(model: Any, view: str, n_terms: int) -> list[Terms]:
+    """Return the first terms of each topic in one view, with the documents behind them."""
+    documents = term_documents_of(model, view)
+    best = first_columns(term_scores(model, view), n_terms)
+    return [
+        [(shown_term(model, view, int(w)), float(row[w])) for w in columns]
+        for row, columns in zip(documents, best, strict=True)
+    ]
 
 
 # -- documents and classes -------------------------------------------------------------------------

@@ -65,10 +65,11 @@ class TopicReport:
         Its expected share of the documents: the mean of p(z|d).
     n_docs : int
         Documents whose topic it is.
-    terms : dict of dict of list of (str, float)
-        For each view its first terms by "probability" p(w|z), by "relevance" (as in
-        `coview.top_terms`) and by "exclusivity" (the harmonic mean of two ranks within the topic,
-        by p(z|w) and by p(w|z)), each with that value.
+    terms : dict of list of (str, float)
+        For each view its first terms, as in `coview.top_terms`, each with the number of documents
+        of the topic that have it (`term_docs_`); none where too few do.
+    view_documents : dict of (int, int)
+        For each view how many of its documents in the fit have it, and how many there are.
     documents : list of (int, str or None, float)
         Documents that stand for it: row, id, and share of the topic.
     labels : dict of float
@@ -88,7 +89,8 @@ class TopicReport:
     name: str | None
     size: float
     n_docs: int
-    terms: dict[str, dict[str, Terms]]
+    terms: dict[str, Terms]
+    view_documents: dict[str, tuple[int, int]]
     documents: list[tuple[int, str | None, float]]
     labels: dict[str, float]
     agreement: float

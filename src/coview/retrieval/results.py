@@ -54,7 +54,8 @@ class Reason:
         if self.same_words:
             return f"same words ({self.share:.0%}) | {_joined([w for w, _ in self.same_words])}"
         what = f"topic {self.topic}" if self.label is None else f"class {printable(self.label)}"
-        terms = "; ".join(f"{printable(v)}: {_joined(words)}" for v, words in self.terms.items())
+        shown = [(v, words) for v, words in self.terms.items() if words]
+        terms = "; ".join(f"{printable(v)}: {_joined(words)}" for v, words in shown)
         of_query = [w for words in self.query_words.values() for w, _ in words]
         of_answer = [w for words in self.answer_words.values() for w, _ in words]
         parts = [f"{what} ({self.share:.0%})", terms]

@@ -202,6 +202,7 @@ class TopicSummary(BaseModel):
     share: float
     stability: float | None
     terms: dict[str, list[str]]
+    view_documents: dict[str, int]
     part_of: dict[int, int] = Field(
         default_factory=dict, description="Topics of coarser levels, by their number of topics."
     )

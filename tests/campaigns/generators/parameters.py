@@ -135,7 +135,7 @@ def _targets() -> dict[str, tuple[list[str], Call]]:
     found["Views.split"] = ["name", "n_parts"], lambda o, _: _views().split(**{**_SPLIT, **o})
     found["transform"] = ["X"], lambda o, _: [_fitted().transform(**o)]
     found["suggest_labels"] = ["n", "labels", "views"], _suggest
-    found["top_terms"] = ["n_terms", "relevance"], lambda o, _: coview.top_terms(_fitted(), **o)
+    found["top_terms"] = ["n_terms"], lambda o, _: coview.top_terms(_fitted(), **o)
     found["view_reliability"] = ["n_components", "views"], _reliability
     found["edge_graph"] = ["edges", "ids", "unknown"], _edges
     found["Checkpoint"] = ["every", "seconds"], lambda o, f: coview.Checkpoint(f / "run", **o)
