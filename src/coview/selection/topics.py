@@ -3,8 +3,9 @@
 A number of topics is a resolution, so there are two honest answers. The documents are dealt into
 two halves, topics are found in either, and both name a topic for every document (`halves`).
 **Fine** is the number of topics at which the halves confirm the most information about each other,
-in bits beyond chance; of numbers that confirm nearly as much it is the smallest. **Coarse** is the
-largest number, up to fine, at which nearly every topic comes back in the other half. What is
+in bits beyond chance; of numbers that confirm nearly as much it is one at which nearly every topic
+comes back in the other half, or else the smallest. **Coarse** is the largest number, up to fine, at
+which nearly every topic comes back. What is
 between them is supported by the data; beyond fine, halves split the documents by chance.
 """
 
@@ -294,8 +295,14 @@ class _Search:
         return self._known()[(bits >= most * bits.max()) | (back >= some)].tolist()
 
     def _fine(self) -> int:
-        bits = self._bits()
-        return int(self._known()[np.flatnonzero(bits >= ENOUGH * bits.max())[0]])
+        """Return the number that confirms the most, or nearly.
+
+        Of several it is the one at which nearly every topic comes back, else the smallest.
+        """
+        bits, back = self._bits(), self._back()
+        near = np.flatnonzero(bits >= ENOUGH * bits.max())
+        stable = near[back[near] >= NEARLY_EVERY]
+        return int(self._known()[stable[bits[stable].argmax()] if len(stable) else near[0]])
 
     def _coarse(self) -> int:
         """Return the largest number up to fine at which nearly every topic comes back.
