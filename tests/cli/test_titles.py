@@ -1,4 +1,4 @@
-"""What documents are called, and which of their texts are shown, in every command."""
+"""What documents are called, and which of their texts is shown, in every command."""
 
 import csv
 import json
