@@ -37,9 +37,9 @@ def test_it_asks_in_words_and_answers_by_name_before_it_shows_ranks(demo):
     asked = examples.split("Ask in words")[1]
     for words, name in (
         ("sparse matrix eigenvalues", "scipy.sparse."),
-        ("fourier transform", "scipy.fft."),
+        ("fast fourier", "scipy.fft."),
         ("missing values", "sklearn.impute."),
-        ("cubic spline", "scipy.interpolate."),
+        ("interpolate with", "scipy.interpolate."),
         ("confusion matrix", "sklearn.metrics."),
     ):
         assert name in asked.split(words)[1]

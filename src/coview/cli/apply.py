@@ -256,7 +256,9 @@ def _measure_rows(found: Mapping[str, Any]) -> list[list[Any]]:
     rows = titled(found.get("classes", {}), "classes")
     rows += titled(found.get("clusters", {}), "clusters")
     rows.append(["perplexity", "all views", found["perplexity"]])
-    rows += [["agreement", pair, value] for pair, value in found.get("agreement", {}).items()]
+    rows += [
+        ["agreement of mixtures", pair, value] for pair, value in found.get("agreement", {}).items()
+    ]
     for view, values in found["views"].items():
         rows += titled(values, view)
     return rows
