@@ -23,6 +23,7 @@ from coview.loaded import (
 from coview.tree import TopicTree
 from coview.wording import plural, quoted
 
+SLACK = 1e-3  # of sums in single precision
 MOST_FIRST_DOCS = 10**9  # with which a stream begins
 OPTIONAL_TERMS = ("roughness", "log_prior", "seed_term", "ensemble_term")
 Check = Callable[[Any, str], Any]
@@ -56,10 +57,26 @@ def check_model(model: Any) -> None:
         if model.term_counts_[view].any() and not model.components_[view].any():
             raise ValueError(f"its topics of view {quoted(view)} are empty")
         _check_factors(model, view)
+        if {"term_docs_", "view_docs_", "dense_views_"} <= vars(model).keys():
+            _check_documents(model, view)
     for view, voter in getattr(model, "voters_", {}).items():
         if view not in sizes.widths:
             raise ValueError(f"it has a voter of {quoted(view)}, which is no view")
         check_model(voter)
+
+
+def _check_documents(model: Any, view: str) -> None:
+    """Refuse numbers of documents behind terms that no documents can have."""
+    behind, having = model.term_docs_[view], model.view_docs_[view]
+    what = f"its term_docs_ and view_docs_ of view {quoted(view)}"
+    if not behind[:, model.term_counts_[view] > 0].any(axis=0).all():
+        raise ValueError(f"{what} have terms that occur in no document")
+    if view not in model.dense_views_ and (behind > having[:, None] * (1 + SLACK) + SLACK).any():
+        raise ValueError(f"{what} have more documents with a term than with the view")
+    if model.term_counts_[view].any() and not having.any():
+        raise ValueError(f"{what} have no document")
+    if "stream_" not in vars(model) and having.sum() > len(model.doc_topic_) * (1 + SLACK):
+        raise ValueError(f"{what} have more documents than there are")
 
 
 def _check_factors(model: Any, view: str) -> None:
