@@ -254,11 +254,11 @@ def _index_with_training(
 
 
 def note_left_out(words: Mapping[str, str]) -> None:
-    """Say which words of a query are not known, and why."""
-    if words:
-        from coview.reading.left_out import name_left_out
+    """Say which words of a query are not known, and why; nothing of stop words."""
+    from coview.reading.left_out import name_left_out
 
-        note(f"Left out of the query: {name_left_out(words)}.")
+    if left_out := name_left_out(words, stop_words=False):
+        note(f"Left out of the query: {left_out}.")
 
 
 def _note_ties(results: Any, index: SearchIndex) -> None:

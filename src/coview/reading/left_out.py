@@ -19,6 +19,7 @@ from coview.wording import argument, plural, printable, quoted
 
 MOST = 1 << 17
 SHOWN = 5  # words of a message
+STOP_WORD = "a stop word"
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ def unknown_terms(
         reason = None if left_out is None else left_out.reason(word)
         if word in stop_words:
             of = getattr(recipe, "language", None) or "your list"
-            reason = f"a stop word ({of}; {_option('stop_words')})"
+            reason = f"{STOP_WORD} ({of}; {_option('stop_words')})"
         elif column is not None or (reason is None and left_out is not None and left_out.complete):
             reason = "in no document of training"
         found[word] = reason or "not in the vocabulary"
@@ -186,17 +187,18 @@ def _columns(recipe: Any) -> dict[str, int]:
     return _COLUMNS[recipe]
 
 
-def name_left_out(words: Mapping[str, str]) -> str:
-    """Return words with the reasons why they are not known, some of them.
+def name_left_out(words: Mapping[str, str], stop_words: bool = True) -> str:
+    """Return words with the reasons why they are not known, some of them; "" if there are none.
 
-    Stop words come last: that they are left out is no news.
+    Stop words come last, or not at all: that they are left out is no news.
 
     >>> name_left_out({"the": "a stop word (en; stop_words)", "moth": "too rare (in 1 document)"})
     "'moth' is too rare (in 1 document), 'the' is a stop word (en; stop_words)"
     """
-    told = sorted(words.items(), key=lambda pair: pair[1].startswith("a stop word"))
+    told = sorted(words.items(), key=lambda pair: pair[1].startswith(STOP_WORD))
+    told = [pair for pair in told if stop_words or not pair[1].startswith(STOP_WORD)]
     shown = [f"{quoted(printable(word, 30))} is {why}" for word, why in told[:SHOWN]]
-    more = len(words) - len(shown)
+    more = len(told) - len(shown)
     return ", ".join([*shown, *([f"and {more:,} more"] if more else [])])
 
 

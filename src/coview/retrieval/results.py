@@ -165,7 +165,8 @@ class SearchResults(Sequence):
 
     def __str__(self) -> str:
         lines = [str(hit) for hit in self] or ["no answers"]
-        lines += [f"left out: {name_left_out(self.left_out)}"] if self.left_out else []
+        left_out = name_left_out(self.left_out, stop_words=False)
+        lines += [f"left out: {left_out}"] if left_out else []
         return "\n".join(lines)
 
     def __repr__(self) -> str:
