@@ -8,17 +8,24 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from coview.em.emissions import Topics
 from coview.em.loop import Interrupted, run_em
 from coview.em.prepared import ENSEMBLE_VIEW, Prepared
 from coview.em.problem import Problem
+from coview.em.scaling import learn_scaling, scaled
 from coview.em.starts import SEVERAL, label_start, start_names, wants_topics
 from coview.em.trace import Trace
 from coview.ensemble.consensus import Ensemble, make_ensemble
 from coview.ensemble.features import view_features
 from coview.ensemble.information import shared_information
-from coview.ensemble.reliability import ViewReliability, deal, documents_with_counts
+from coview.ensemble.reliability import (
+    ViewHalf,
+    ViewReliability,
+    deal,
+    documents_with_counts,
+)
 from coview.ensemble.stability import WHAT_TO_TRY, are_like_chance, stability
 from coview.params import check_factor
 from coview.runners.native import one_native_thread
@@ -101,10 +108,10 @@ def with_learned_share(data: Prepared, n_topics: int, rng: np.random.Generator) 
         return data
     halves, told = ensemble.halves, np.zeros(2)
     with one_native_thread("blas"):
-        for split, columns in enumerate(halves.columns):
+        for split, parts in enumerate(halves.parts):
             starts = [halves.consensus(split, half, n_topics, rng) for half in (0, 1)]
-            pairs = zip(columns, starts, strict=True)
-            ends = [_topics_of_half(data, kept, start, n_topics) for kept, start in pairs]
+            pairs = zip(parts, starts, strict=True)
+            ends = [_topics_of_half(data, part, start, n_topics) for part, start in pairs]
             told += [shared_information(a, b, halves.kinds) for a, b in (starts, ends)]
     if not (told > 0).all():
         return data
@@ -122,9 +129,9 @@ def _share(by_consensus: float, by_em: float) -> float:
 
 
 def _topics_of_half(
-    data: Prepared, columns: Sequence[np.ndarray], labels: np.ndarray, n_topics: int
+    data: Prepared, parts: Sequence[ViewHalf], labels: np.ndarray, n_topics: int
 ) -> np.ndarray:
-    """Return the largest topic of the documents of the sample, by some features of each view.
+    """Return the largest topic of the documents of the sample, by half of the features of views.
 
     All views share the mixture of a document, whatever the model: it is EM of `LinkPLSA`.
     """
@@ -134,7 +141,7 @@ def _topics_of_half(
     views = [data.names.index(name) for name in names]
     half = Prepared(
         names,
-        tuple(data.matrices[v][docs][:, kept] for v, kept in zip(views, columns, strict=True)),
+        tuple(_counts_of_half(data, v, part) for v, part in zip(views, parts, strict=True)),
         data.present[docs][:, views],
         tuple(data.weights[v] for v in views),
     ).cut(columns=True)
@@ -146,6 +153,22 @@ def _topics_of_half(
     except Interrupted as interrupt:  # with a state of these features, not one of the fit
         raise KeyboardInterrupt from interrupt
     return run.problem.mixtures[0].argmax(axis=1)
+
+
+def _counts_of_half(data: Prepared, view: int, half: ViewHalf) -> Any:
+    """Return the documents of the sample by half of the features of a view, as EM takes them.
+
+    In another basis values may be negative: they are scaled as those of such views are.
+    """
+    assert data.ensemble is not None
+    assert data.ensemble.halves is not None
+    docs, name = data.ensemble.halves.docs, data.names[view]
+    matrix, present = data.matrices[view][docs], data.present[docs, view]
+    if half.basis is None:
+        return half.of(matrix)
+    rows = sp.csr_array(half.of(matrix.toarray()) * present[:, np.newaxis])
+    scaling = learn_scaling({name: rows}, present[:, np.newaxis], "auto")
+    return scaled(name, rows, present, scaling).astype(data.dtype, copy=False)
 
 
 def starts_from_ensemble(init: Any, data: Prepared, n_topics: int) -> bool:

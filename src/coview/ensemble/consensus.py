@@ -32,6 +32,7 @@ from coview.ensemble.kmeans import kmeans
 from coview.ensemble.reliability import (
     SPLITS,
     Halves,
+    ViewHalf,
     ViewReliability,
     deal,
     documents_with_counts,
@@ -63,7 +64,7 @@ class HalfClusterings:
     families : tuple of str
     labels : ndarray of int of shape (documents of the sample, splits, 2, families)
         The cluster of each document by each of the two halves, as often as features were dealt.
-    columns : tuple of (tuple of ndarray, tuple of ndarray)
+    parts : tuple of (tuple of ViewHalf, tuple of ViewHalf)
         Which features of each view are in one half, and which in the other.
     kinds : ndarray of int of shape (documents of the sample,) or None
         Equal for documents that have the same views; None if all have all.
@@ -72,7 +73,7 @@ class HalfClusterings:
     docs: np.ndarray
     families: tuple[str, ...]
     labels: np.ndarray
-    columns: tuple[tuple[tuple[np.ndarray, ...], ...], ...] = ()
+    parts: tuple[tuple[tuple[ViewHalf, ...], ...], ...] = ()
     kinds: np.ndarray | None = None
 
     @cached_property
@@ -258,11 +259,11 @@ def half_clusterings(
             found.append({name: kmeans(space, n_clusters, rng) for name, space in spaces})
         splits.append([list(labels.values()) for labels in found])
     labels = np.array(splits, np.int32)  # (splits, 2, families, documents)
-    columns = tuple(tuple(half.columns for half in split) for split in halves.splits)
+    parts = tuple(tuple(half.parts for half in split) for split in halves.splits)
     has = halves.splits[0][0].seen.has
     kinds = None if has.all() else np.unique(has, axis=0, return_inverse=True)[1].ravel()
     by_document = np.moveaxis(labels, -1, 0)
-    return HalfClusterings(halves.docs, tuple(found[0]), by_document, columns, kinds)
+    return HalfClusterings(halves.docs, tuple(found[0]), by_document, parts, kinds)
 
 
 def family_say(replicability: Mapping[str, float]) -> dict[str, float]:
