@@ -191,7 +191,7 @@ def test_noise_of_few_columns_weighs_next_to_nothing(seed):
     stretched = rng.normal(size=(300, 3)) @ rng.normal(size=(3, 3))
     found = weights_with(good, {"noise": stretched, "shuffled": rng.permutation(good["good_0"])})
     assert max(found["noise"], found["shuffled"]) < 0.1
-    assert min(found["good_0"], found["good_1"]) > 0.5
+    assert min(found["good_0"], found["good_1"]) > 0.2
 
 
 # -- few documents, few features, few differences --------------------------------------------------

@@ -225,8 +225,20 @@ def deal(
     same = copies(rows, has)
     leading = [_leading(*each) for each in zip(rows, has.T, strict=True)]
     splits = tuple(_split(rows, leading, has, same, n_clusters, rng) for _ in range(n_splits))
-    found = [_agreement(split, same, n_clusters, rng) for split in splits]
-    return Halves(docs, splits, np.mean(found, axis=0), same)
+    agreement = _agreement(see(rows, has, n_dimensions(n_clusters), _rngs(same, rng)), same, n_clusters, rng)
+    own = np.mean([_own_agreement(split, same, n_clusters, rng) for split in splits], axis=0)
+    np.fill_diagonal(agreement, own)
+    agreement = agreement[np.ix_(same, same)]
+    return Halves(docs, splits, agreement, same)
+
+
+def _rngs(same: np.ndarray, rng: np.random.Generator) -> list[np.random.Generator]:
+    """Return the random numbers of each view.
+
+    Copies have their own, so that the other views have the same with them as without.
+    """
+    for_copies = rng.spawn(1)[0]
+    return [rng if first == v else for_copies for v, first in enumerate(same)]
 
 
 def sampled(docs: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
@@ -251,11 +263,9 @@ def _split(
 ) -> tuple[Half, Half]:
     """Return the documents by one half of the features of each view, and by the other.
 
-    Exact copies of a view are dealt like it: no feature is in both halves. Copies have random
-    numbers of their own, so that the others have the same with them as without.
+    Exact copies of a view are dealt like it: no feature is in both halves.
     """
-    for_copies = rng.spawn(1)[0]
-    rngs = [rng if first == v else for_copies for v, first in enumerate(same)]
+    rngs = _rngs(same, rng)
     dealt: list[tuple[ViewHalf, ViewHalf]] = []
     for v, (rows, first) in enumerate(zip(features, same, strict=True)):
         alike = first < v and features[first].shape == rows.shape
@@ -299,24 +309,41 @@ def deal_columns(n_columns: int, rng: np.random.Generator) -> tuple[np.ndarray, 
 
 
 def _agreement(
-    split: tuple[Half, Half], same: np.ndarray, n_clusters: int, rng: np.random.Generator
+    seen: Seen, same: np.ndarray, n_clusters: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the mean assortativity of the clusters of each view on the graph of each other.
+    """Return the assortativity of the clusters of each view on the graph of each other.
 
-    A copy has the row and the column of the view that it copies.
+    Views are compared by all of their features. Copies have zeros.
     """
     first = np.unique(same)
     found = np.zeros((len(same), len(same)))
+    graphs = [neighbor_graph(seen.embeddings[v], VIEW_NEIGHBORS) for v in first]
+    for u in first if len(first) > 1 else []:
+        labels = _clusters(seen.embeddings[u], n_clusters, rng)
+        found[u, first] = [assortativity(labels, graph) for graph in graphs]
+    return found
+
+
+def _own_agreement(
+    split: tuple[Half, Half], same: np.ndarray, n_clusters: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the assortativity of the clusters of half of each view on the graph of the other."""
+    found = np.zeros(len(same))
     for half, other in (split, split[::-1]):
-        graphs = [neighbor_graph(other.seen.embeddings[v], VIEW_NEIGHBORS) for v in first]
-        for u in first:
-            points = half.seen.embeddings[u]
-            docs = np.flatnonzero(points.any(axis=1))
-            labels = np.full(len(points), -1)
-            if len(docs):
-                labels[docs] = kmeans(points[docs], n_clusters, rng, n_init=STARTS)
-            found[u, first] += [assortativity(labels, graph) / 2 for graph in graphs]
-    return found[np.ix_(same, same)]
+        for v in np.unique(same):
+            graph = neighbor_graph(other.seen.embeddings[v], VIEW_NEIGHBORS)
+            labels = _clusters(half.seen.embeddings[v], n_clusters, rng)
+            found[v] += assortativity(labels, graph) / 2
+    return found
+
+
+def _clusters(points: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the clusters of the documents that have a view, -1 for the others."""
+    docs = np.flatnonzero(points.any(axis=1))
+    labels = np.full(len(points), -1)
+    if len(docs):
+        labels[docs] = kmeans(points[docs], n_clusters, rng, n_init=STARTS)
+    return labels
 
 
 def assortativity(labels: np.ndarray, graph: sp.csr_array) -> float:
