@@ -17,7 +17,7 @@ from coview.em.problem import Problem
 from coview.em.scaling import learn_scaling, scaled
 from coview.em.starts import SEVERAL, label_start, start_names, wants_topics
 from coview.em.trace import Trace
-from coview.ensemble.consensus import Ensemble, make_ensemble
+from coview.ensemble.consensus import Ensemble, clustered_documents, make_ensemble
 from coview.ensemble.features import view_features
 from coview.ensemble.information import shared_information
 from coview.ensemble.reliability import (
@@ -31,7 +31,9 @@ from coview.params import check_factor
 from coview.runners.native import one_native_thread
 from coview.views.checks import DataWarning
 
-QUICK_FROM = 40  # for so many topics a quick ensemble is as good
+# An ensemble of fewer than 40 topics is never quick. One of more is, where its documents times its
+# topics are more than this: clusters, or topics of sparse views, which are wanted for their words
+QUICK_FROM, MOST_CLUSTERS, MOST_TOPICS = 40, 200_000, 40_000
 SHARE = 0.2  # of the weighted tokens of all views: the usual share of the ensemble's view,
 SHARES = 0.1, 1.0  # the bounds of what ensemble="auto" gives to it,
 SHARE_SHARPNESS = 24  # and the power of what it depends on
@@ -85,12 +87,18 @@ def learn_from_views(
             known = None if weights else np.ones(len(names))
             if weights and given is not None:
                 known = np.array([given.weights[name] for name in names])
-            quick = n_topics >= QUICK_FROM
+            quick = is_quick(data, n_topics)
             present = data.present[:, filled]
             made = make_ensemble(names, matrices, present, n_topics, rng, known, quick)
             return made, given or made.reliability
         features = [view_features(m) for m in matrices]
         return None, deal(features, has[:, filled], n_topics, rng).reliability(names)
+
+
+def is_quick(data: Prepared, n_topics: int) -> bool:
+    """Return whether an ensemble of all families would take too long beside EM."""
+    most = MOST_TOPICS if wants_topics(data, n_topics) else MOST_CLUSTERS
+    return n_topics >= QUICK_FROM and n_topics * clustered_documents(data.n_docs) > most
 
 
 def with_learned_share(data: Prepared, n_topics: int, rng: np.random.Generator) -> Prepared:

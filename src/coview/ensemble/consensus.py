@@ -50,6 +50,7 @@ ALONE_SAMPLE = 750  # documents by which the families of a single view of many d
 JOINED_AT_ONCE = 20_000  # documents
 SHARPNESS = 4  # the say of a family is its replicability to this power
 LEAST_SAY = 1e-3  # members with less are left out
+STARTS = 3  # of the k-means of a member: from one, many end in a poor clustering
 CONSENSUS_STARTS = 10
 
 
@@ -242,6 +243,11 @@ def make_ensemble(
     )
 
 
+def clustered_documents(n_docs: int) -> int:
+    """Return how many of the documents are clustered in every family."""
+    return n_docs if n_docs <= MOST_DOCUMENTS else SAMPLE
+
+
 def half_clusterings(
     halves: Halves,
     weights: np.ndarray,
@@ -256,7 +262,9 @@ def half_clusterings(
         found = []
         for half in split:
             spaces = families(half.seen, no_links, weights, n_clusters, rng, quick)
-            found.append({name: kmeans(space, n_clusters, rng) for name, space in spaces})
+            found.append(
+                {name: kmeans(space, n_clusters, rng, n_init=STARTS) for name, space in spaces}
+            )
         splits.append([list(labels.values()) for labels in found])
     labels = np.array(splits, np.int32)  # (splits, 2, families, documents)
     parts = tuple(tuple(half.parts for half in split) for split in halves.splits)
@@ -321,7 +329,8 @@ def _members(
         say = says[name]
         if say >= LEAST_SAY:
             more = rng.integers(n_clusters, 2 * n_clusters + 3, size=n_members - 1)
-            found += [(name, kmeans(points, int(k), rng), say) for k in (n_clusters, *more)]
+            for k in (n_clusters, *more):
+                found.append((name, kmeans(points, int(k), rng, n_init=STARTS), say))
     return found
 
 
