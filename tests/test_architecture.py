@@ -100,7 +100,8 @@ ALLOWED = {
     },
     "label_guess": {"em.tfidf", "ensemble", "kernels", "runners", "views"},
     "automatic": {
-        *("classifier", "ensemble", "models", "params", "selection", "tree", "views", "wording"),
+        *("classifier", "em.scaling", "ensemble", "models", "params", "selection", "tree"),
+        *("views", "wording"),
     },
     "model_checks": {"loaded", "tree", "wording"},
     "io": {

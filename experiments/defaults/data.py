@@ -1,4 +1,4 @@
-"""The data sets behind the defaults: twelve with classes, and two for topics and search."""
+"""The data sets behind the defaults: fourteen with classes, and two for topics and search."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from coview.datasets import load_20newsgroups, load_dataset, load_python_api, lo
 DATASETS = (
     *("mfeat", "msrcv1", "reuters1200", "cora", "webkb_cornell", "webkb_texas"),
     *("webkb_washington", "webkb_wisconsin", "wikipedia", "ngs", "bdgp", "mnist4"),
+    *("synthetic3d", "wikiarticles"),
 )
 TEST_SHARE = 0.25  # of documents, where the publisher gives no split
 
 
 @lru_cache(maxsize=2)
 def load(name: str) -> tuple[Views, np.ndarray]:
-    """Return the views of one of the twelve data sets, without their labels, and the labels.
+    """Return the views of one of the fourteen data sets, without their labels, and the labels.
 
     All six views of mfeat; words and citations of cora; words and SIFT of wikipedia; the links of
     WebKB in both directions. `COVIEW_DATA` names the folder that holds the data sets.

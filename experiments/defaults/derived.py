@@ -1,11 +1,12 @@
 """Check sets: data that the settings were not measured on, made of data that are at hand.
 
-Parts of 20newsgroups whose tokens are dealt to views, parts of the twelve data sets (some views,
+Parts of 20newsgroups whose tokens are dealt to views, parts of the fourteen data sets (some views,
 some classes, few or uneven documents, missing views), and data sets that are installed with coview
 and scikit-learn. Each is drawn once, whatever the seed of a method.
 
 Sets of `CHOSEN_WITH` are of the kinds that were looked at when settings were chosen (drawn anew, as
-the random numbers are others); the rest was made afterwards.
+the random numbers are others); `MADE_AFTERWARDS` was not. `OTHER_BASES` are dense views of few
+columns, or written in another basis.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from coview.datasets import (
     load_newsgv2,
     load_newsgv4,
     load_python_api,
+    load_wikipedia,
 )
 from experiments.defaults.changes import remove_cells
 from experiments.defaults.data import load
@@ -141,6 +143,11 @@ def large_modules() -> Labeled:
     return Views(part.matrices, present=part.present), labels[docs]
 
 
+def wikipedia_topics(*names: str) -> Labeled:
+    """Return these views of wikipedia."""
+    return unlabeled(load_wikipedia(views=names))
+
+
 def tumors() -> Labeled:
     """Return scikit-learn's breast cancer data: mean, error and worst value of ten features."""
     from sklearn.datasets import load_breast_cancer
@@ -162,8 +169,143 @@ def many_small_clusters(n_clusters: int = 60, n_docs: int = 12) -> Labeled:
     return Views(views), labels
 
 
+# -- the same in another basis, and few columns ----------------------------------------------------
+
+
+def standardized(rows: np.ndarray) -> np.ndarray:
+    """Return the rows with mean 0 and spread 1 in each feature."""
+    spread = rows.std(axis=0)
+    return (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1)
+
+
+def changed_values(given: Labeled, change: Callable[[np.ndarray], np.ndarray]) -> Labeled:
+    """Return standardized views, each changed by a function."""
+    views, labels = given
+    matrices = {}
+    for name, has in zip(views.names, views.present.T, strict=True):
+        rows = views[name].toarray()[has].astype(float)
+        changed = change(standardized(rows))
+        matrices[name] = np.zeros((len(labels), changed.shape[1]))
+        matrices[name][has] = changed
+    return Views(matrices, present=views.present), labels
+
+
+def rotated(rows: np.ndarray) -> np.ndarray:
+    """Return rows in another orthonormal basis, and shifted."""
+    rng = np.random.default_rng(SEED)
+    turn = np.linalg.qr(rng.standard_normal((rows.shape[1],) * 2))[0]
+    return rows @ turn + rng.standard_normal(rows.shape[1])
+
+
+def principal(n_components: int) -> Callable[[np.ndarray], np.ndarray]:
+    """Return what gives the leading principal components of rows."""
+
+    def scores(rows: np.ndarray) -> np.ndarray:
+        left, size, _ = np.linalg.svd(rows, full_matrices=False)
+        return (left * size)[:, :n_components]
+
+    return scores
+
+
+def gaussians(
+    n_clusters: int, n_columns: int, n_views: int, spread: float, stretch: float = 1.0
+) -> Labeled:
+    """Return Gaussian clusters in views of few columns; `stretch` makes them longer than wide."""
+    rng = np.random.default_rng(SEED)
+    labels = np.repeat(np.arange(n_clusters), 600 // n_clusters)
+    views = {}
+    for v in range(n_views):
+        centers = 2 * rng.standard_normal((n_clusters, n_columns))
+        noise = rng.standard_normal((len(labels), n_columns))
+        turn = np.linalg.qr(rng.standard_normal((n_columns,) * 2))[0]
+        noise[:, 0] *= stretch
+        views[f"view_{v}"] = 3 + centers[labels] + spread * noise @ turn
+    return Views(views), labels
+
+
+def histograms(n_clusters: int, n_docs: int, n_columns: int, alike: float) -> Labeled:
+    """Return histograms of many classes, as of shapes and textures; `alike` is their precision."""
+    rng = np.random.default_rng(SEED)
+    labels = np.repeat(np.arange(n_clusters), n_docs)
+    views = {}
+    for v in range(3):
+        centers = rng.dirichlet(np.full(n_columns, 0.5), n_clusters)
+        views[f"view_{v}"] = np.array([rng.dirichlet(alike * centers[c] + 0.02) for c in labels])
+    return Views(views), labels
+
+
+def topic_shares(given: Labeled, n_topics: int) -> Labeled:
+    """Return the shares of topics in each view of counts, as another topic model finds them."""
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    views, labels = given
+    shares = {}
+    for name, counts in views.matrices.items():
+        model = LatentDirichletAllocation(n_topics, random_state=SEED, max_iter=20)
+        shares[name] = model.fit_transform(counts)
+    return Views(shares), labels
+
+
+def parts_of_table(load_table: str, cuts: Sequence[int]) -> Labeled:
+    """Return the features of one of scikit-learn's tables, cut into views."""
+    from sklearn import datasets
+
+    rows, labels = getattr(datasets, load_table)(return_X_y=True)
+    parts = np.split(rows, cuts, axis=1)
+    return Views({f"part_{v}": part for v, part in enumerate(parts)}), labels
+
+
 # -- all of them -----------------------------------------------------------------------------------
 
+OTHER_BASES = {
+    "mfeat rotated": CheckSet(
+        "z-scores in another basis, shifted", lambda: changed_values(part_of("mfeat"), rotated)
+    ),
+    "mfeat pca 8": CheckSet(
+        "8 principal components a view", lambda: changed_values(part_of("mfeat"), principal(8))
+    ),
+    "msrcv1 rotated": CheckSet(
+        "z-scores in another basis, shifted", lambda: changed_values(part_of("msrcv1"), rotated)
+    ),
+    "msrcv1 pca 10": CheckSet(
+        "10 principal components", lambda: changed_values(part_of("msrcv1"), principal(10))
+    ),
+    "digits rotated": CheckSet(
+        "z-scores in another basis, shifted",
+        lambda: changed_values(unlabeled(load_digits_views()), rotated),
+    ),
+    "digits pca 5": CheckSet(
+        "5 principal components",
+        lambda: changed_values(unlabeled(load_digits_views()), principal(5)),
+    ),
+    "bdgp pca 20": CheckSet(
+        "20 principal components", lambda: changed_values(part_of("bdgp"), principal(20))
+    ),
+    "mnist4 lda npe": CheckSet("2 of 3 views", lambda: part_of("mnist4", ["lda9", "npe30"])),
+    "wikipedia lda": CheckSet(
+        "10 topics beside the pictures", lambda: wikipedia_topics("text_lda10", "image_sift128")
+    ),
+    "wikipedia words lda": CheckSet(
+        "words, topics and pictures",
+        lambda: wikipedia_topics("text_words", "text_lda10", "image_sift128"),
+    ),
+    "ngs lda 8": CheckSet("shares of 8 topics", lambda: topic_shares(part_of("ngs"), 8)),
+    "news lda 12": CheckSet(
+        "6 groups in 3 views, shares of 12 topics",
+        lambda: topic_shares(news([2, 7, 10, 13, 15, 18], 80, 3), 12),
+    ),
+    "gauss 3 x 3": CheckSet("3 clusters, 3 views of 3", lambda: gaussians(3, 3, 3, 1.6)),
+    "gauss 6 x 2": CheckSet("6 clusters, 3 views of 2", lambda: gaussians(6, 2, 3, 0.9)),
+    "gauss 12 x 5": CheckSet("12 clusters, 2 views of 5", lambda: gaussians(12, 5, 2, 1.6)),
+    "gauss 20 x 10": CheckSet("20 clusters, 2 views of 10", lambda: gaussians(20, 10, 2, 2.2)),
+    "gauss long": CheckSet(
+        "5 long clusters, 3 views of 4", lambda: gaussians(5, 4, 3, 0.8, stretch=4)
+    ),
+    "wine": CheckSet("13 measurements in 2 views", lambda: parts_of_table("load_wine", [7])),
+    "iris": CheckSet("2 views of 2 measurements", lambda: parts_of_table("load_iris", [2])),
+    "histograms 40": CheckSet("40 classes of 10", lambda: histograms(40, 10, 64, 12)),
+    "histograms 100": CheckSet("100 classes of 16", lambda: histograms(100, 16, 64, 12)),
+}
 CHOSEN_WITH = {
     "news 5 x 2": CheckSet(
         "20newsgroups, 5 groups of 80 posts, tokens dealt to 2 views",
@@ -256,4 +398,4 @@ MADE_AFTERWARDS = {
         lambda: with_gaps(part_of("mnist4", ["iso30", "npe30"], (), 250), 0.3),
     ),
 }
-CHECK_SETS = {**MADE_AFTERWARDS, **CHOSEN_WITH}
+CHECK_SETS = {**OTHER_BASES, **MADE_AFTERWARDS, **CHOSEN_WITH}

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from coview.em.scaling import learn_scaling, scaled
 from coview.ensemble.copies import near_copies
-from coview.ensemble.features import Rows, view_features
+from coview.ensemble.features import view_features
 from coview.ensemble.reliability import ViewReliability, documents_with_counts
 from coview.ensemble.spaces import is_links
 from coview.models import model_class, topic_model
@@ -377,7 +378,12 @@ def look_at(views: Views) -> Facts:
         _view_facts(name, matrix, views.present[:, v], int(has[:, v].sum()))
         for v, (name, matrix) in enumerate(views.matrices.items())
     )
-    pairs = near_copies([_features(m) for m in views.matrices.values()], has)
+    scaling = learn_scaling(views.matrices, views.present, "auto")
+    matrices = (
+        scaled(name, matrix, views.present[:, v], scaling)
+        for v, (name, matrix) in enumerate(views.matrices.items())
+    )
+    pairs = near_copies([view_features(m) for m in matrices], has)
     named = tuple((views.names[u], views.names[v], likeness) for u, v, likeness in pairs)
     return Facts(views.n_docs, found, named)
 
@@ -399,10 +405,6 @@ def _kind(matrix: sp.csr_array, rows: sp.csr_array) -> str:
 def _is_measured(rows: sp.csr_array) -> bool:
     """Return whether a view is one that the models scale."""
     return has_negatives(rows) or (rows.shape[0] > 1 and is_dense_real(rows))
-
-
-def _features(matrix: sp.csr_array) -> Rows:
-    return matrix.toarray() if _is_measured(matrix) else view_features(matrix)
 
 
 # -- the reasons before the fit --------------------------------------------------------------------

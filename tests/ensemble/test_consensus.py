@@ -141,12 +141,12 @@ def test_clusterings_by_halves_know_their_features():
     views = sparse_views(0)
     halves, found = dealt(views)
     assert found.labels.shape == (N_DOCS, 2, 2, len(found.families))
-    assert len(found.columns) == 2
-    for split, given in zip(found.columns, halves.splits, strict=True):
+    assert len(found.parts) == 2
+    for split, given in zip(found.parts, halves.splits, strict=True):
         for view, width in enumerate(views.widths):
-            both = np.concatenate([half[view] for half in split])
+            both = np.concatenate([half[view].columns for half in split])
             assert sorted(both) == list(range(width))
-        assert all(half is shown.columns for half, shown in zip(split, given, strict=True))
+        assert all(half is shown.parts for half, shown in zip(split, given, strict=True))
     assert set(found.replicability) == set(found.families)
     for name, value in found.replicability.items():
         f = found.families.index(name)

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from coview import LinkPLSA, Views, load, view_reliability
 from coview.ensemble.copies import copies, near_copies
-from coview.ensemble.features import tfidf, unit_rows, view_features
+from coview.ensemble.features import placed, unit_rows, view_features
 from tests.ensemble.planted import N_CLUSTERS, N_DOCS, dense_view, sparse_views
 from tests.reference import ensemble as naive
 
@@ -14,14 +14,15 @@ kinds = pytest.mark.parametrize("kind", ["counts", "measured"])
 
 
 def features_of(rng, kind, n_docs=50):
-    """Features of a view."""
+    """Values of a view."""
     if kind == "measured":
         return rng.normal(size=(n_docs, 8))
     return unit_rows(rng.poisson(0.8, (n_docs, 30)).astype(float))
 
 
-def as_rows(features, kind):
-    return features if kind == "measured" else sp.csr_array(features)
+def as_rows(values, kind, has=None):
+    has = np.ones(len(values), bool) if has is None else has
+    return placed(values, has) if kind == "measured" else sp.csr_array(unit_rows(values))
 
 
 def blurred(rng, features, noise):
@@ -37,9 +38,8 @@ def test_copies_are_those_of_the_naive_loop(rng, kind):
     near, far = blurred(rng, one, 0.05), blurred(rng, one, 1.0)
     views = [other, one, far, near, one[:, ::-1]]
     found = copies([as_rows(f, kind) for f in views], np.ones((50, 5), bool))
-    if kind == "measured":
-        views = [(f - f.mean(axis=0)) / f.std(axis=0) for f in views]
-    assert found.tolist() == naive.copies(views) == [0, 1, 2, 1, 1]
+    rows = [np.asarray(as_rows(f, kind) if kind == "measured" else unit_rows(f)) for f in views]
+    assert found.tolist() == naive.copies(rows) == [0, 1, 2, 1, 1]
 
 
 def test_a_copy_of_a_copy_is_a_copy(rng, monkeypatch):
@@ -54,7 +54,7 @@ def test_a_copy_of_a_copy_is_a_copy(rng, monkeypatch):
 def test_documents_that_lack_a_copy_do_not_hide_it(rng, kind):
     one = 3 + features_of(rng, kind, 90)  # far from the zeros of those who lack it
     has = np.column_stack([np.ones(90, bool), rng.random(90) < 0.6])
-    views = [as_rows(one, kind), as_rows(one * has[:, [1]], kind)]
+    views = [as_rows(one, kind), as_rows(one * has[:, [1]], kind, has[:, 1])]
     assert [pair[:2] for pair in near_copies(views, has)] == [(0, 1)]
     assert list(near_copies(views, has & (np.arange(90) < 19)[:, np.newaxis])) == []  # too few
 
@@ -68,6 +68,40 @@ def test_a_dense_view_and_its_copy_that_few_have_are_compared_alike(rng):
     assert copies(views, has).tolist() == [0, 0]
 
 
+MAPS = {
+    "other units": lambda rng, X: X * rng.uniform(0.2, 5, X.shape[1]) - 3,
+    "another basis": lambda rng, X: X @ np.linalg.qr(rng.normal(size=(X.shape[1],) * 2))[0] + 2,
+    "any linear map": lambda rng, X: X @ rng.normal(size=(X.shape[1],) * 2) + 1,
+    "columns twice": lambda rng, X: np.hstack([X, X - 1]),
+    "a little noise": lambda rng, X: X + 0.05 * X.std(axis=0) * rng.normal(size=X.shape),
+}
+
+
+@pytest.mark.parametrize("how", MAPS)
+@pytest.mark.parametrize("n_columns", [2, 6, 20])
+def test_a_view_that_can_be_computed_from_another_is_a_copy(how, n_columns):
+    rng = np.random.default_rng(n_columns)
+    one = dense_view(np.arange(N_DOCS) % 4, 0, n_columns)
+    given = {"a": one, "other": dense_view(np.arange(N_DOCS) % 4, 9), "b": MAPS[how](rng, one)}
+    assert view_reliability(given, N_CLUSTERS).copies == (("a", "b"),)
+
+
+def test_documents_that_are_equally_far_from_each_other_hide_no_copy():
+    labels = np.arange(300) % 4
+    rows = (np.eye(4)[labels], np.eye(4)[labels])
+    rng = np.random.default_rng(0)
+    views = [sp.csr_array(unit_rows(r + 0.001 * rng.random(r.shape))) for r in rows]
+    assert copies(views, np.ones((300, 2), bool)).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_view_with_part_of_the_columns_of_another_is_no_copy(seed):
+    rng = np.random.default_rng(seed)
+    one = rng.normal(size=(N_DOCS, 8))
+    parts = [placed(rows, np.ones(N_DOCS, bool)) for rows in (one, one[:, :4])]
+    assert copies(parts, np.ones((N_DOCS, 2), bool)).tolist() == [0, 1]
+
+
 def test_views_that_nobody_has_are_no_copies():
     nothing = [np.zeros((30, 3)), sp.csr_array((30, 4)), np.zeros((30, 3))]
     assert copies(nothing, np.zeros((30, 3), bool)).tolist() == [0, 1, 2]
@@ -79,7 +113,8 @@ def test_two_views_of_the_same_clusters_are_no_copies(seed):
     views = sparse_views(seed)
     labels = views.labels
     measured = [dense_view(labels, seed), dense_view(labels, seed + 50)]
-    rows = [*(tfidf(m) for m in views.matrices.values()), *measured]
+    matrices = [*views.matrices.values(), *map(sp.csr_array, measured)]
+    rows = [view_features(m) for m in matrices]
     assert copies(rows, np.ones((N_DOCS, 4), bool)).tolist() == [0, 1, 2, 3]
 
 

@@ -5,13 +5,16 @@ import pytest
 import scipy.sparse as sp
 
 from coview.ensemble.features import (
+    are_placed,
     directions,
     embed,
     fuse,
     n_dimensions,
+    placed,
     project,
     tfidf,
     unit_rows,
+    unplaced,
     view_features,
 )
 from tests.ensemble.planted import same_span
@@ -47,10 +50,38 @@ def test_tfidf_leaves_the_counts_alone(counts):
     np.testing.assert_array_equal(matrix.toarray(), counts)
 
 
-def test_measurements_stay_as_they_are_and_counts_do_not(counts, rng):
+def test_measurements_have_places_and_counts_directions(counts, rng):
     measured = rng.random((25, 14))
-    np.testing.assert_array_equal(view_features(sp.csr_array(measured)), measured)
-    np.testing.assert_allclose(view_features(sp.csr_array(counts)).toarray(), naive.tfidf(counts))
+    found = view_features(sp.csr_array(measured))
+    np.testing.assert_allclose(found, naive.placed(measured))
+    assert are_placed(found)
+    found = view_features(sp.csr_array(counts))
+    np.testing.assert_allclose(found.toarray(), naive.tfidf(counts))
+    assert not are_placed(found)
+    dense = counts + 1
+    found = view_features(sp.csr_array(dense))
+    np.testing.assert_allclose(found, np.pad(naive.tfidf(dense), [(0, 0), (0, 1)]))
+    assert not are_placed(found)
+
+
+def test_places_depend_neither_on_a_shift_nor_on_the_basis_nor_on_the_unit(rng):
+    X, has = rng.normal(size=(30, 5)), np.arange(30) % 4 > 0
+    rows = placed(X, has)
+    assert not rows[~has].any()
+    turn = np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    for other in (X + 100, X @ turn, 3 * X, 7 * X @ turn - 1):
+        np.testing.assert_allclose(placed(other, has) @ placed(other, has).T, rows @ rows.T)
+    np.testing.assert_allclose(rows[has], naive.placed(X[has]))
+
+
+def test_values_come_back_from_their_places(rng):
+    X = rng.normal(size=(30, 5))
+    has = np.ones(30, bool)
+    centered = X - X.mean(axis=0)
+    size = np.sqrt((centered**2).sum(axis=1).mean())
+    np.testing.assert_allclose(unplaced(placed(X, has)), centered / size)
+    assert not unplaced(placed(X, ~has)).any()
+    np.testing.assert_array_equal(placed(np.ones((2, 3)), has[:2]), [[0, 0, 0, 1]] * 2)
 
 
 def test_rows_have_length_one_or_are_zeros(rng):

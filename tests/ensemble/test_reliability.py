@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from coview import Views, view_reliability
 from coview.ensemble import reliability
+from coview.ensemble.features import view_features
 from coview.ensemble.reliability import (
     assortativity,
     deal,
@@ -156,6 +157,41 @@ def test_the_matrix_of_one_view_tells_how_reliable_it_is_by_itself():
     noise = view_reliability(np.random.default_rng(0).poisson(0.3, (N_DOCS, 50)), N_CLUSTERS)
     assert abs(noise.matrix[0, 0]) < 0.1
     assert list(good.weights.values()) == [1.0]
+
+
+# -- the basis of a view ---------------------------------------------------------------------------
+
+
+def test_halves_of_measurements_are_orthogonal_projections(rng):
+    rows = view_features(sp.csr_array(rng.random((40, 9))))
+    (one, other), *_ = deal([rows], np.ones((40, 1), bool), 3, rng).splits
+    parts = [half.parts[0].of(np.eye(9, dtype=np.float32)) for half in (one, other)]
+    assert [part.shape for part in parts] == [(9, 5), (9, 4)]
+    both = np.hstack(parts)
+    np.testing.assert_allclose(both.T @ both, np.eye(9), atol=1e-6)
+
+
+@seeds
+def test_neither_basis_nor_shift_nor_number_of_columns_change_what_a_view_tells(seed):
+    labels, rng = np.arange(300) % N_CLUSTERS, np.random.default_rng(seed)
+    views = {f"view_{i}": dense_view(labels, 10 * seed + i, 6) for i in range(3)}
+    turn = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    wide = np.linalg.qr(rng.normal(size=(40, 6)))[0].T  # the same in forty columns
+    once = view_reliability(views, N_CLUSTERS)
+    for other in (views["view_0"] + 50, views["view_0"] @ turn, views["view_0"] @ wide - 1):
+        found = view_reliability({**views, "view_0": other}, N_CLUSTERS)
+        assert found.weights["view_0"] == pytest.approx(once.weights["view_0"], abs=0.2)
+        np.testing.assert_allclose(found.matrix, once.matrix, atol=0.2)
+
+
+@seeds
+def test_noise_of_few_columns_weighs_next_to_nothing(seed):
+    labels, rng = np.arange(300) % 3, np.random.default_rng(seed)
+    good = {f"good_{i}": dense_view(labels, 10 * seed + i, 3) for i in range(2)}
+    stretched = rng.normal(size=(300, 3)) @ rng.normal(size=(3, 3))
+    found = weights_with(good, {"noise": stretched, "shuffled": rng.permutation(good["good_0"])})
+    assert max(found["noise"], found["shuffled"]) < 0.1
+    assert min(found["good_0"], found["good_1"]) > 0.2
 
 
 # -- few documents, few features, few differences --------------------------------------------------

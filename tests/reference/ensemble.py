@@ -22,6 +22,15 @@ def tfidf(X):
     return np.array([unit([sqrt(X[d, w]) * idf[w] for w in range(n_terms)]) for d in range(n_docs)])
 
 
+def placed(X):
+    """Values less their mean, and the root of the mean of their squared lengths, unit rows."""
+    n_docs, n_columns = X.shape
+    mean = [sum(X[d, w] for d in range(n_docs)) / n_docs for w in range(n_columns)]
+    rows = [[float(X[d, w] - mean[w]) for w in range(n_columns)] for d in range(n_docs)]
+    size = sqrt(sum(x * x for row in rows for x in row) / n_docs)
+    return np.array([unit([*row, size]) for row in rows])
+
+
 def nearest_rows(points, n_neighbors):
     """The cosines to the nearest other rows, largest first, for each row."""
     found = []

@@ -8,23 +8,32 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from coview.em.emissions import Topics
 from coview.em.loop import Interrupted, run_em
 from coview.em.prepared import ENSEMBLE_VIEW, Prepared
 from coview.em.problem import Problem
+from coview.em.scaling import learn_scaling, scaled
 from coview.em.starts import SEVERAL, label_start, start_names, wants_topics
 from coview.em.trace import Trace
-from coview.ensemble.consensus import Ensemble, make_ensemble
+from coview.ensemble.consensus import Ensemble, clustered_documents, make_ensemble
 from coview.ensemble.features import view_features
 from coview.ensemble.information import shared_information
-from coview.ensemble.reliability import ViewReliability, deal, documents_with_counts
+from coview.ensemble.reliability import (
+    ViewHalf,
+    ViewReliability,
+    deal,
+    documents_with_counts,
+)
 from coview.ensemble.stability import WHAT_TO_TRY, are_like_chance, stability
 from coview.params import check_factor
 from coview.runners.native import one_native_thread
 from coview.views.checks import DataWarning
 
-QUICK_FROM = 40  # for so many topics a quick ensemble is as good
+# An ensemble of fewer than 40 topics is never quick. One of more is, where its documents times its
+# topics are more than this: clusters, or topics of sparse views, which are wanted for their words
+QUICK_FROM, MOST_CLUSTERS, MOST_TOPICS = 40, 200_000, 40_000
 SHARE = 0.2  # of the weighted tokens of all views: the usual share of the ensemble's view,
 SHARES = 0.1, 1.0  # the bounds of what ensemble="auto" gives to it,
 SHARE_SHARPNESS = 24  # and the power of what it depends on
@@ -78,12 +87,18 @@ def learn_from_views(
             known = None if weights else np.ones(len(names))
             if weights and given is not None:
                 known = np.array([given.weights[name] for name in names])
-            quick = n_topics >= QUICK_FROM
+            quick = is_quick(data, n_topics)
             present = data.present[:, filled]
             made = make_ensemble(names, matrices, present, n_topics, rng, known, quick)
             return made, given or made.reliability
         features = [view_features(m) for m in matrices]
         return None, deal(features, has[:, filled], n_topics, rng).reliability(names)
+
+
+def is_quick(data: Prepared, n_topics: int) -> bool:
+    """Return whether an ensemble of all families would take too long beside EM."""
+    most = MOST_TOPICS if wants_topics(data, n_topics) else MOST_CLUSTERS
+    return n_topics >= QUICK_FROM and n_topics * clustered_documents(data.n_docs) > most
 
 
 def with_learned_share(data: Prepared, n_topics: int, rng: np.random.Generator) -> Prepared:
@@ -101,10 +116,10 @@ def with_learned_share(data: Prepared, n_topics: int, rng: np.random.Generator) 
         return data
     halves, told = ensemble.halves, np.zeros(2)
     with one_native_thread("blas"):
-        for split, columns in enumerate(halves.columns):
+        for split, parts in enumerate(halves.parts):
             starts = [halves.consensus(split, half, n_topics, rng) for half in (0, 1)]
-            pairs = zip(columns, starts, strict=True)
-            ends = [_topics_of_half(data, kept, start, n_topics) for kept, start in pairs]
+            pairs = zip(parts, starts, strict=True)
+            ends = [_topics_of_half(data, part, start, n_topics) for part, start in pairs]
             told += [shared_information(a, b, halves.kinds) for a, b in (starts, ends)]
     if not (told > 0).all():
         return data
@@ -122,9 +137,9 @@ def _share(by_consensus: float, by_em: float) -> float:
 
 
 def _topics_of_half(
-    data: Prepared, columns: Sequence[np.ndarray], labels: np.ndarray, n_topics: int
+    data: Prepared, parts: Sequence[ViewHalf], labels: np.ndarray, n_topics: int
 ) -> np.ndarray:
-    """Return the largest topic of the documents of the sample, by some features of each view.
+    """Return the largest topic of the documents of the sample, by half of the features of views.
 
     All views share the mixture of a document, whatever the model: it is EM of `LinkPLSA`.
     """
@@ -134,7 +149,7 @@ def _topics_of_half(
     views = [data.names.index(name) for name in names]
     half = Prepared(
         names,
-        tuple(data.matrices[v][docs][:, kept] for v, kept in zip(views, columns, strict=True)),
+        tuple(_counts_of_half(data, v, part) for v, part in zip(views, parts, strict=True)),
         data.present[docs][:, views],
         tuple(data.weights[v] for v in views),
     ).cut(columns=True)
@@ -146,6 +161,22 @@ def _topics_of_half(
     except Interrupted as interrupt:  # with a state of these features, not one of the fit
         raise KeyboardInterrupt from interrupt
     return run.problem.mixtures[0].argmax(axis=1)
+
+
+def _counts_of_half(data: Prepared, view: int, half: ViewHalf) -> Any:
+    """Return the documents of the sample by half of the features of a view, as EM takes them.
+
+    In another basis values may be negative: they are scaled as those of such views are.
+    """
+    assert data.ensemble is not None
+    assert data.ensemble.halves is not None
+    docs, name = data.ensemble.halves.docs, data.names[view]
+    matrix, present = data.matrices[view][docs], data.present[docs, view]
+    if half.basis is None:
+        return half.of(matrix)
+    rows = sp.csr_array(half.of(matrix.toarray()) * present[:, np.newaxis])
+    scaling = learn_scaling({name: rows}, present[:, np.newaxis], "auto")
+    return scaled(name, rows, present, scaling).astype(data.dtype, copy=False)
 
 
 def starts_from_ensemble(init: Any, data: Prepared, n_topics: int) -> bool:

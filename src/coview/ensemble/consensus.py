@@ -32,6 +32,7 @@ from coview.ensemble.kmeans import kmeans
 from coview.ensemble.reliability import (
     SPLITS,
     Halves,
+    ViewHalf,
     ViewReliability,
     deal,
     documents_with_counts,
@@ -49,6 +50,7 @@ ALONE_SAMPLE = 750  # documents by which the families of a single view of many d
 JOINED_AT_ONCE = 20_000  # documents
 SHARPNESS = 4  # the say of a family is its replicability to this power
 LEAST_SAY = 1e-3  # members with less are left out
+STARTS = 3  # of the k-means of a member: from one, many end in a poor clustering
 CONSENSUS_STARTS = 10
 
 
@@ -63,7 +65,7 @@ class HalfClusterings:
     families : tuple of str
     labels : ndarray of int of shape (documents of the sample, splits, 2, families)
         The cluster of each document by each of the two halves, as often as features were dealt.
-    columns : tuple of (tuple of ndarray, tuple of ndarray)
+    parts : tuple of (tuple of ViewHalf, tuple of ViewHalf)
         Which features of each view are in one half, and which in the other.
     kinds : ndarray of int of shape (documents of the sample,) or None
         Equal for documents that have the same views; None if all have all.
@@ -72,7 +74,7 @@ class HalfClusterings:
     docs: np.ndarray
     families: tuple[str, ...]
     labels: np.ndarray
-    columns: tuple[tuple[tuple[np.ndarray, ...], ...], ...] = ()
+    parts: tuple[tuple[tuple[ViewHalf, ...], ...], ...] = ()
     kinds: np.ndarray | None = None
 
     @cached_property
@@ -241,6 +243,11 @@ def make_ensemble(
     )
 
 
+def clustered_documents(n_docs: int) -> int:
+    """Return how many of the documents are clustered in every family."""
+    return n_docs if n_docs <= MOST_DOCUMENTS else SAMPLE
+
+
 def half_clusterings(
     halves: Halves,
     weights: np.ndarray,
@@ -255,14 +262,16 @@ def half_clusterings(
         found = []
         for half in split:
             spaces = families(half.seen, no_links, weights, n_clusters, rng, quick)
-            found.append({name: kmeans(space, n_clusters, rng) for name, space in spaces})
+            found.append(
+                {name: kmeans(space, n_clusters, rng, n_init=STARTS) for name, space in spaces}
+            )
         splits.append([list(labels.values()) for labels in found])
     labels = np.array(splits, np.int32)  # (splits, 2, families, documents)
-    columns = tuple(tuple(half.columns for half in split) for split in halves.splits)
+    parts = tuple(tuple(half.parts for half in split) for split in halves.splits)
     has = halves.splits[0][0].seen.has
     kinds = None if has.all() else np.unique(has, axis=0, return_inverse=True)[1].ravel()
     by_document = np.moveaxis(labels, -1, 0)
-    return HalfClusterings(halves.docs, tuple(found[0]), by_document, columns, kinds)
+    return HalfClusterings(halves.docs, tuple(found[0]), by_document, parts, kinds)
 
 
 def family_say(replicability: Mapping[str, float]) -> dict[str, float]:
@@ -320,7 +329,8 @@ def _members(
         say = says[name]
         if say >= LEAST_SAY:
             more = rng.integers(n_clusters, 2 * n_clusters + 3, size=n_members - 1)
-            found += [(name, kmeans(points, int(k), rng), say) for k in (n_clusters, *more)]
+            for k in (n_clusters, *more):
+                found.append((name, kmeans(points, int(k), rng, n_init=STARTS), say))
     return found
 
 

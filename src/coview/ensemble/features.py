@@ -43,13 +43,56 @@ def unit_rows(rows: Rows) -> Rows:
 
 
 def view_features(matrix: sp.csr_array) -> Rows:
-    """Return the features of a view: tf-idf of counts and weights, measurements as they are.
+    """Return the features of a view, rows of length one, zeros for documents without an entry.
 
-    They are an ndarray where most of them are not zero.
+    Of counts, and of weights that are mostly zero, they are tf-idf: what counts is the direction.
+    Of measurements they tell the place (`placed`). Dense ones are an ndarray with one more column,
+    which is 0 where only directions count.
     """
+    if not is_dense(matrix):
+        return tfidf(matrix)
     if is_dense_real(matrix):
-        return matrix.toarray()
-    return tfidf(matrix).toarray() if is_dense(matrix) else tfidf(matrix)
+        return placed(matrix.toarray(), np.diff(matrix.indptr) > 0)
+    rows = tfidf(matrix).toarray()
+    return np.hstack([rows, np.zeros_like(rows[:, :1])])
+
+
+def are_placed(rows: Rows) -> bool:
+    """Return whether features tell the place of documents rather than a direction."""
+    return not sp.issparse(rows) and bool(rows[:, -1].any())
+
+
+def placed(values: np.ndarray, has: np.ndarray) -> np.ndarray:
+    """Return dense values as rows of length one whose directions tell where the documents are.
+
+    With x the values less their mean and s the root of the mean of |x|^2, a row is (x, s) divided
+    by its length: x as seen from a distance s above the mean. Neither a shift of the values nor
+    another orthonormal basis changes an angle between rows. Without the last column documents on
+    one side of the mean would be one, whatever their distance; without subtracting the mean, all
+    documents of a view of few columns. Documents that lack the view (`has` is False) are zeros.
+
+    >>> placed(np.array([[1.0], [2.0], [3.0], [9.0]]), np.array([True, True, True, False])).round(2)
+    array([[-0.77,  0.63],
+           [ 0.  ,  1.  ],
+           [ 0.77,  0.63],
+           [ 0.  ,  0.  ]])
+    """
+    some = values if has.all() else values[has]
+    mean = some.mean(axis=0, dtype=np.float64) if len(some) else np.zeros(values.shape[1])
+    rows = np.empty((len(values), values.shape[1] + 1), values.dtype)
+    np.subtract(values, mean, out=rows[:, :-1], casting="same_kind")
+    squares = np.einsum("ij,ij->i", rows[:, :-1], rows[:, :-1])
+    spread = np.sqrt(squares[has].mean(dtype=np.float64)) if has.any() else 0.0
+    rows[:, -1] = spread if spread > 0 else 1.0
+    rows /= np.sqrt(squares + rows[:, -1] ** 2)[:, np.newaxis]
+    rows[~has] = 0
+    return rows
+
+
+def unplaced(rows: np.ndarray) -> np.ndarray:
+    """Return the values less their mean from which `placed` has made rows, in units of s."""
+    last = rows[:, -1:]
+    return np.divide(rows[:, :-1], last, out=np.zeros_like(rows[:, :-1]), where=last > 0)
 
 
 def directions(rows: Rows, n_dims: int, rng: np.random.Generator) -> np.ndarray:

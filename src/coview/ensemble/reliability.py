@@ -22,7 +22,18 @@ import scipy.sparse as sp
 
 from coview.em.scaling import learn_scaling, scaled
 from coview.ensemble.copies import copies
-from coview.ensemble.features import Rows, Seen, n_dimensions, see, view_features
+from coview.ensemble.features import (
+    MAX_DIMENSIONS,
+    Rows,
+    Seen,
+    are_placed,
+    directions,
+    n_dimensions,
+    placed,
+    see,
+    unplaced,
+    view_features,
+)
 from coview.ensemble.kmeans import kmeans
 from coview.ensemble.spaces import VIEW_NEIGHBORS, neighbor_graph
 from coview.memory import check_memory
@@ -141,11 +152,29 @@ def documents_with_counts(matrices: Sequence[sp.csr_array], present: np.ndarray)
 
 
 @dataclass(frozen=True)
+class ViewHalf:
+    """Half of the features of a view: some columns of counts, some directions of measurements.
+
+    What measurements tell does not depend on the basis that they are written in, nor on how many
+    columns that takes: so their halves are projections to half of a random basis of the leading
+    directions. A column as it is may be all that a view tells of a cluster, such as the share of
+    a topic, and then only one half would know of it.
+    """
+
+    columns: np.ndarray | None = None
+    basis: np.ndarray | None = None  # (columns, directions)
+
+    def of(self, values: Rows) -> Rows:
+        """Return this half of the values of the view."""
+        return values[:, self.columns] if self.basis is None else values @ self.basis
+
+
+@dataclass(frozen=True)
 class Half:
     """Documents as one half of the features of each view shows them, and which features."""
 
     seen: Seen
-    columns: tuple[np.ndarray, ...]
+    parts: tuple[ViewHalf, ...]
 
 
 @dataclass(frozen=True)
@@ -194,9 +223,24 @@ def deal(
     docs = sampled(np.flatnonzero(has.any(axis=1)), most or SAMPLE, rng)
     has, rows = has[docs], [f[docs] for f in features]
     same = copies(rows, has)
-    splits = tuple(_split(rows, has, same, n_clusters, rng) for _ in range(n_splits))
-    found = [_agreement(split, same, n_clusters, rng) for split in splits]
-    return Halves(docs, splits, np.mean(found, axis=0), same)
+    leading = [_leading(*each) for each in zip(rows, has.T, strict=True)]
+    splits = tuple(_split(rows, leading, has, same, n_clusters, rng) for _ in range(n_splits))
+    agreement = _agreement(
+        see(rows, has, n_dimensions(n_clusters), _rngs(same, rng)), same, n_clusters, rng
+    )
+    own = np.mean([_own_agreement(split, same, n_clusters, rng) for split in splits], axis=0)
+    np.fill_diagonal(agreement, own)
+    agreement = agreement[np.ix_(same, same)]
+    return Halves(docs, splits, agreement, same)
+
+
+def _rngs(same: np.ndarray, rng: np.random.Generator) -> list[np.random.Generator]:
+    """Return the random numbers of each view.
+
+    Copies have their own, so that the other views have the same with them as without.
+    """
+    for_copies = rng.spawn(1)[0]
+    return [rng if first == v else for_copies for v, first in enumerate(same)]
 
 
 def sampled(docs: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
@@ -204,8 +248,16 @@ def sampled(docs: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray
     return docs if len(docs) <= most else np.sort(rng.choice(docs, most, replace=False))
 
 
+def _leading(rows: Rows, has: np.ndarray) -> np.ndarray | None:
+    """Return the leading directions of measurements (columns, directions), None for counts."""
+    if not are_placed(rows):
+        return None
+    return directions(unplaced(rows[has]), MAX_DIMENSIONS, np.random.default_rng(0))
+
+
 def _split(
     features: Sequence[Rows],
+    leading: Sequence[np.ndarray | None],
     has: np.ndarray,
     same: np.ndarray,
     n_clusters: int,
@@ -213,21 +265,38 @@ def _split(
 ) -> tuple[Half, Half]:
     """Return the documents by one half of the features of each view, and by the other.
 
-    Exact copies of a view are dealt like it: no feature is in both halves. Copies have random
-    numbers of their own, so that the others have the same with them as without.
+    Exact copies of a view are dealt like it: no feature is in both halves.
     """
-    for_copies = rng.spawn(1)[0]
-    rngs = [rng if first == v else for_copies for v, first in enumerate(same)]
-    dealt: list[tuple[np.ndarray, np.ndarray]] = []
+    rngs = _rngs(same, rng)
+    dealt: list[tuple[ViewHalf, ViewHalf]] = []
     for v, (rows, first) in enumerate(zip(features, same, strict=True)):
         alike = first < v and features[first].shape == rows.shape
-        dealt.append(dealt[first] if alike else deal_columns(rows.shape[1], rngs[v]))
+        dealt.append(dealt[first] if alike else _view_halves(rows, leading[v], rngs[v]))
     n_dims, halves = n_dimensions(n_clusters), []
-    for columns in zip(*dealt, strict=True):
-        parts = [rows[:, kept] for rows, kept in zip(features, columns, strict=True)]
-        halves.append(Half(see(parts, has, n_dims, rngs), columns))
+    for parts in zip(*dealt, strict=True):
+        shown = [_rows_of_half(*each) for each in zip(features, parts, has.T, strict=True)]
+        halves.append(Half(see(shown, has, n_dims, rngs), parts))
     one, other = halves
     return one, other
+
+
+def _view_halves(
+    rows: Rows, leading: np.ndarray | None, rng: np.random.Generator
+) -> tuple[ViewHalf, ViewHalf]:
+    """Deal the features of a view, or its leading directions after a random turn, into halves."""
+    if leading is None:
+        width = rows.shape[1] - (not sp.issparse(rows))  # the last column of dense ones is none
+        one, other = deal_columns(width, rng)
+        return ViewHalf(one), ViewHalf(other)
+    n_dims = leading.shape[1]
+    turn = np.linalg.qr(rng.standard_normal((n_dims, n_dims)))[0].astype(rows.dtype)
+    one, other = deal_columns(n_dims, rng)
+    return ViewHalf(basis=leading @ turn[:, one]), ViewHalf(basis=leading @ turn[:, other])
+
+
+def _rows_of_half(rows: Rows, half: ViewHalf, has: np.ndarray) -> Rows:
+    """Return the features of documents by half of those of a view."""
+    return half.of(rows) if half.basis is None else placed(half.of(unplaced(rows)), has)
 
 
 def deal_columns(n_columns: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -242,24 +311,41 @@ def deal_columns(n_columns: int, rng: np.random.Generator) -> tuple[np.ndarray, 
 
 
 def _agreement(
-    split: tuple[Half, Half], same: np.ndarray, n_clusters: int, rng: np.random.Generator
+    seen: Seen, same: np.ndarray, n_clusters: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the mean assortativity of the clusters of each view on the graph of each other.
+    """Return the assortativity of the clusters of each view on the graph of each other.
 
-    A copy has the row and the column of the view that it copies.
+    Views are compared by all of their features. Copies have zeros.
     """
     first = np.unique(same)
     found = np.zeros((len(same), len(same)))
+    graphs = [neighbor_graph(seen.embeddings[v], VIEW_NEIGHBORS) for v in first]
+    for u in first if len(first) > 1 else []:
+        labels = _clusters(seen.embeddings[u], n_clusters, rng)
+        found[u, first] = [assortativity(labels, graph) for graph in graphs]
+    return found
+
+
+def _own_agreement(
+    split: tuple[Half, Half], same: np.ndarray, n_clusters: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the assortativity of the clusters of half of each view on the graph of the other."""
+    found = np.zeros(len(same))
     for half, other in (split, split[::-1]):
-        graphs = [neighbor_graph(other.seen.embeddings[v], VIEW_NEIGHBORS) for v in first]
-        for u in first:
-            points = half.seen.embeddings[u]
-            docs = np.flatnonzero(points.any(axis=1))
-            labels = np.full(len(points), -1)
-            if len(docs):
-                labels[docs] = kmeans(points[docs], n_clusters, rng, n_init=STARTS)
-            found[u, first] += [assortativity(labels, graph) / 2 for graph in graphs]
-    return found[np.ix_(same, same)]
+        for v in np.unique(same):
+            graph = neighbor_graph(other.seen.embeddings[v], VIEW_NEIGHBORS)
+            labels = _clusters(half.seen.embeddings[v], n_clusters, rng)
+            found[v] += assortativity(labels, graph) / 2
+    return found
+
+
+def _clusters(points: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the clusters of the documents that have a view, -1 for the others."""
+    docs = np.flatnonzero(points.any(axis=1))
+    labels = np.full(len(points), -1)
+    if len(docs):
+        labels[docs] = kmeans(points[docs], n_clusters, rng, n_init=STARTS)
+    return labels
 
 
 def assortativity(labels: np.ndarray, graph: sp.csr_array) -> float:

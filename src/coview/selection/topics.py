@@ -3,9 +3,9 @@
 A number of topics is a resolution, so there are two honest answers. The documents are dealt into
 two halves, topics are found in either, and both name a topic for every document (`halves`).
 **Fine** is the number of topics at which the halves confirm the most information about each other,
-in bits beyond chance; of numbers that confirm nearly as much it is one at which nearly every topic
-comes back in the other half, or else the smallest. **Coarse** is the largest number, up to fine, at
-which nearly every topic comes back. What is
+in bits beyond chance. Twice as many topics could tell one bit more, and have to confirm at least a
+fourth of it to be worth reading. **Coarse** is the largest number, up to fine, at which nearly every
+topic comes back in the other half. What is
 between them is supported by the data; beyond fine, halves split the documents by chance.
 """
 
@@ -25,12 +25,12 @@ from coview.views.checks import check_not_all_empty
 from coview.views.container import Views
 from coview.wording import plural
 
-MAX_DOCS = 1_600  # documents that are looked at
+MAX_DOCS = 2_000  # documents that are looked at
 DOCS_PER_TOPIC = 10  # the largest number tried leaves each topic at least these
 MOST_TOPICS = 96  # that are tried, unless more are asked for
 LADDER_STEP = 1.2
 SPLITS = 3  # of the documents into halves
-ENOUGH = 0.96  # of the most bits: the smallest number with as many is fine
+WORTH = 0.25  # bits that twice as many topics have to confirm, of the one bit that they could
 FALLING = 0.93  # of the most bits: two numbers in a row below it end the search
 NEARLY_EVERY = 0.9  # topics come back at the coarse number
 WIDE_FROM = 12  # gaps of one number in this many topics stay open
@@ -38,7 +38,7 @@ CLOSE, FAR_APART = 1.5, 4.0  # ratios of the ends
 WIDE = 6  # ratio of the ends from which a level between them helps
 IN_QUESTION = 0.9, 0.6  # shares of the most bits, and of topics that come back, after one split
 ENOUGH_DOCUMENTS = 100  # for high confidence: fewer may agree by luck
-FEWEST_BACK = 1.5  # topics come back at some number, or there is no structure
+FEWEST_BACK = 1  # topic comes back at some number, or there is no structure
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def select_topics(
     Parameters
     ----------
     views : Views, dict of matrices, or one matrix
-        The documents; at most 1,600 of them, drawn at random, are looked at.
+        The documents; at most 2,000 of them, drawn at random, are looked at.
     topics : str, iterable of int, or None, default=None
         Candidates: "5:40" (both ends included), "5:40:5" (in steps of 5), or numbers. By default
         from 2 to a tenth of the documents, at most 96.
@@ -295,29 +295,26 @@ class _Search:
         return self._known()[(bits >= most * bits.max()) | (back >= some)].tolist()
 
     def _fine(self) -> int:
-        """Return the number that confirms the most, or nearly.
-
-        Of several it is the one at which nearly every topic comes back, else the smallest.
-        """
-        bits, back = self._bits(), self._back()
-        near = np.flatnonzero(bits >= ENOUGH * bits.max())
-        stable = near[back[near] >= NEARLY_EVERY]
-        return int(self._known()[stable[bits[stable].argmax()] if len(stable) else near[0]])
+        """Return the number that confirms the most bits beyond what it has to."""
+        known = self._known()
+        return int(known[(self._bits() - WORTH * np.log2(known)).argmax()])
 
     def _coarse(self) -> int:
         """Return the largest number up to fine at which nearly every topic comes back.
 
-        Where there is none, the one at which the largest share does.
+        Where there is none, as many topics as come back of the fine ones, but at least two.
         """
-        fine = self._known() <= self._fine()
-        known, back = self._known()[fine], self._back()[fine]
-        stable = np.flatnonzero(back >= min(NEARLY_EVERY, back.max()))
-        return int(known[stable[-1]])
+        known, back = self._known(), self._back()
+        stable = known[(known <= self._fine()) & (back >= NEARLY_EVERY)]
+        if len(stable):
+            return int(stable[-1])
+        of_fine = self._fine() * float(back[known == self._fine()][0])
+        return max(round(of_fine), min(2, self._fine()))
 
     def _is_anything_there(self) -> bool:
-        """Return whether at some number more than one topic comes back, on average."""
+        """Return whether at some number a topic comes back, on average over the splits."""
         every = [found for found in self._found.values() if len(found) == SPLITS]
-        return any(np.mean([c.back for c in found]) > FEWEST_BACK for found in every)
+        return any(np.mean([c.back for c in found]) >= FEWEST_BACK for found in every)
 
     def _curve(self, what: str) -> np.ndarray:
         """Return what was measured (splits, numbers), NaN where it was not."""
