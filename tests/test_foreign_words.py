@@ -303,7 +303,7 @@ def test_texts_alone_are_read_where_the_model_reads_one_column(one_column, two_c
     expected = one_column.transform({"en": TEXTS})
     np.testing.assert_array_equal(one_column.transform(make(TEXTS)), expected)
     np.testing.assert_array_equal(one_column.transform({"en": make(TEXTS)}), expected)
-    with pytest.raises(ValueError, match="it reads 'en', 'de'. Say which it is"):
+    with pytest.raises(ValueError, match=r"it reads 'en', 'de'. Say which it is"):
         two_columns.predict(make(TEXTS))
 
 

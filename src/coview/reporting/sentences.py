@@ -6,7 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from coview.reporting.value import Disagreement, SearchQuality, TopicReport, ViewReport, mean_of_known
+from coview.reporting.value import (
+    Disagreement,
+    SearchQuality,
+    TopicReport,
+    ViewReport,
+    mean_of_known,
+)
 from coview.wording import plural, quoted
 
 UNSTABLE = 0.3  # see `topic_stability_`: do not rely on topics below it
