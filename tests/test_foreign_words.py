@@ -163,7 +163,7 @@ def test_what_is_no_fitted_model_is_named(model, tmp_path):
         lambda one: coview.search(one, {"a": X[:1]}, in_view="b"),
         lambda one: coview.top_terms(one),
         lambda one: coview.suggest_labels(one, views, 1),
-        lambda one: coview.report_topics(one),
+        lambda one: coview.reporting.summarize_topics(one),
         lambda one: coview.io.save(one, tmp_path / "m.coview"),
     ):
         with pytest.raises(TypeError, match=r"^model must be a fitted model"):

@@ -81,11 +81,12 @@ def test_a_view_of_noise_counts_for_nothing():
 
 
 def test_ends_far_apart_are_never_high():
-    assert _confidence(4, 4, 1.0, False) == "high"
-    assert _confidence(4, 10, 0.9, False) == "medium"
-    assert _confidence(4, 4, 0.3, False) == "medium"
-    assert _confidence(2, 20, 1.0, False) == "low"
-    assert _confidence(4, 4, 1.0, at_the_end=True) == "low"
+    assert _confidence(4, 4, 1.0, 1.0, False) == "high"
+    assert _confidence(4, 10, 0.9, 1.0, False) == "medium"
+    assert _confidence(4, 4, 0.3, 1.0, False) == "medium"
+    assert _confidence(4, 4, 1.0, 1.2, False) == "medium"
+    assert _confidence(2, 20, 1.0, 1.0, False) == "low"
+    assert _confidence(4, 4, 1.0, 1.0, at_the_end=True) == "low"
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -4,9 +4,8 @@ A number of topics is a resolution, so there are two honest answers. The documen
 two halves, topics are found in either, and both name a topic for every document (`halves`).
 **Fine** is the number of topics at which the halves confirm the most information about each other,
 in bits beyond chance. Twice as many topics could tell one bit more, and have to confirm at least a
-fourth of it to be worth reading. **Coarse** is the largest number, up to fine, at which nearly every
-topic comes back in the other half. What is
-between them is supported by the data; beyond fine, halves split the documents by chance.
+fifth of it to be worth reading. **Coarse** is the largest number, up to fine, at which nearly every
+topic comes back in the other half. What is between them is supported by the data.
 """
 
 from __future__ import annotations
@@ -30,11 +29,12 @@ DOCS_PER_TOPIC = 10  # the largest number tried leaves each topic at least these
 MOST_TOPICS = 96  # that are tried, unless more are asked for
 LADDER_STEP = 1.2
 SPLITS = 3  # of the documents into halves
-WORTH = 0.25  # bits that twice as many topics have to confirm, of the one bit that they could
+WORTH = 0.2  # bits that twice as many topics have to confirm, of the one bit that they could
 FALLING = 0.93  # of the most bits: two numbers in a row below it end the search
 NEARLY_EVERY = 0.9  # topics come back at the coarse number
 WIDE_FROM = 12  # gaps of one number in this many topics stay open
 CLOSE, FAR_APART = 1.5, 4.0  # ratios of the ends
+NO_MORE = 1.03  # times the bits at fine is no more than noise
 WIDE = 6  # ratio of the ends from which a level between them helps
 IN_QUESTION = 0.9, 0.6  # shares of the most bits, and of topics that come back, after one split
 ENOUGH_DOCUMENTS = 100  # for high confidence: fewer may agree by luck
@@ -337,7 +337,8 @@ class _Search:
                 "in the other half."
             )
         else:
-            confidence = _confidence(coarse, fine, share, at_the_end)
+            here = float(self._bits()[known == fine][0])
+            confidence = _confidence(coarse, fine, share, most / here, at_the_end)
             if confidence == "high" and len(self._documents.has) < ENOUGH_DOCUMENTS:
                 confidence = "medium"
             reason = (
@@ -359,15 +360,17 @@ class _Search:
         )
 
 
-def _confidence(coarse: int, fine: int, share: float, at_the_end: bool) -> str:
+def _confidence(coarse: int, fine: int, share: float, more: float, at_the_end: bool) -> str:
     """Return how far the fine number can be relied on.
 
-    Where both ends are close and most topics come back, there is one resolution, and the number is
-    that of the groups there are; where they are far apart, it is one of several.
+    Where both ends are close, topics come back (`share`), and no larger number confirms more bits
+    (`more`, the most as a multiple of those at fine), there is one resolution, and the number is
+    that of the groups there are. Where the ends are far apart, it is one of several.
     """
     if at_the_end or fine > FAR_APART * coarse:
         return "low"
-    return "high" if fine <= CLOSE * coarse and share >= NEARLY_EVERY else "medium"
+    sharp = fine <= CLOSE * coarse and share >= NEARLY_EVERY and more <= NO_MORE
+    return "high" if sharp else "medium"
 
 
 # -- candidates ------------------------------------------------------------------------------------
