@@ -89,7 +89,8 @@ ALLOWED = {
     },
     "label_guess": {"em.tfidf", "ensemble", "kernels", "runners", "views"},
     "automatic": {
-        *("classifier", "ensemble", "models", "params", "selection", "views", "wording"),
+        *("classifier", "em.scaling", "ensemble", "models", "params", "selection"),
+        *("views", "wording"),
     },
     "model_checks": {"loaded", "wording"},
     "io": {
