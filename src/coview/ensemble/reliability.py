@@ -1,10 +1,11 @@
-"""Which views to trust: what one half of a view's features tells about the other half.
+"""Which views to trust: what a view tells about other views, and half of it about the other half.
 
-The features of each view are dealt at random into two halves. Documents are clustered by one half
-of view u; if neighbors in the other half of view v are in the same clusters more often than by
-chance, the two tell the same about the documents, and noise does not. B[u, v] is this assortativity
-(Newman, 2003); the diagonal compares a view with itself. The weights are the leading eigenvector of
-B: views that agree with themselves and with other views that do.
+Documents are clustered by view u; if neighbors in view v are in the same clusters more often than
+by chance, the two tell the same about the documents, and noise does not. B[u, v] is this
+assortativity (Newman, 2003). On the diagonal a view is compared with itself: its features are dealt
+at random into two halves, one for the clusters and one for the neighbors, so that noise is not
+compared with itself. The weights are the leading eigenvector of B: views that agree with themselves
+and with other views that do.
 
 Copies of a view would agree with each other and outvote the rest, so they are found first
 (`copies`), count as one view in B, and share its weight: w^2, by which a view counts, is divided
@@ -59,9 +60,9 @@ class ViewReliability:
     names : tuple of str
         The views.
     matrix : ndarray of shape (views, views)
-        How well clusters of half of the features of one view (row) fit the neighbors in the other
-        half of another (column): 1 if all neighbors are in one cluster, 0 as by chance. The
-        diagonal says how reliable a view is by itself.
+        How well clusters of one view (row) fit the neighbors in another (column): 1 if all
+        neighbors are in one cluster, 0 as by chance. The diagonal compares halves of the features
+        of a view: it says how reliable a view is by itself.
     weights : dict of float
         The weight of each view, at most 1 and near 0 for a view of noise. Copies of a view share
         its weight: the squares of theirs sum up to its square.
@@ -215,7 +216,7 @@ def deal(
     n_splits: int = SPLITS,
     most: int | None = None,
 ) -> Halves:
-    """Deal the features of each view into halves, and measure how far views agree across them.
+    """Deal the features of each view into halves, and measure how far views agree.
 
     `has` (documents, views) says which documents have anything in a view; at most `most` of
     them, by default `SAMPLE`, are compared.
@@ -225,13 +226,12 @@ def deal(
     same = copies(rows, has)
     leading = [_leading(*each) for each in zip(rows, has.T, strict=True)]
     splits = tuple(_split(rows, leading, has, same, n_clusters, rng) for _ in range(n_splits))
-    agreement = _agreement(
-        see(rows, has, n_dimensions(n_clusters), _rngs(same, rng)), same, n_clusters, rng
-    )
-    own = np.mean([_own_agreement(split, same, n_clusters, rng) for split in splits], axis=0)
-    np.fill_diagonal(agreement, own)
-    agreement = agreement[np.ix_(same, same)]
-    return Halves(docs, splits, agreement, same)
+    whole = see(rows, has, n_dimensions(n_clusters), _rngs(same, rng))
+    agreement = _agreement(whole, same, n_clusters, rng)
+    own = [_own_agreement(split, same, n_clusters, rng) for split in splits]
+    np.fill_diagonal(agreement, np.mean(own, axis=0))
+    # a copy has the row and the column of the view that it copies
+    return Halves(docs, splits, agreement[np.ix_(same, same)], same)
 
 
 def _rngs(same: np.ndarray, rng: np.random.Generator) -> list[np.random.Generator]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from coview.ensemble.consensus import Ensemble
 
 UNSTABLE = 0.3  # topics below it are reported as unstable
-CHANCE = 0.1  # where half of the topics are below it, they are hardly better than chance
+CHANCE = 0.12  # where half of the topics are below it, they are hardly better than chance
 ENOUGH_DOCUMENTS = 200  # for such a verdict on all topics
 MOST_LISTED = 5  # topics by number in a message
 
