@@ -144,7 +144,7 @@ def test_labels_make_a_classifier(blank, planted, classes):
     assert isinstance(model, coview.TopicClassifier)
     assert model.classes_.tolist() == ["cat", "dog", "eel"]
     assert (model.labels_ == classes).mean() > 0.8
-    assert "20 of 120 documents have a label, of 3 classes" in said(model)
+    assert "20 of 120 documents have a label." in said(model)
     assert_same_bits(by_hand(model, planted, labels), model)
     assert model.why_.numbers["start"] == "guess"
     assert model.why_.numbers["views"]["view_0"]["trust"] > 0.5

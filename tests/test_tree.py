@@ -356,10 +356,7 @@ def test_wrong_levels_are_refused(model, views, levels, message):
 
 
 def test_few_topics_and_few_documents(views):
-    few = LinkPLSA(4, init="random", max_iter=3, tol=0, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        few.fit(views)
+    few = LinkPLSA(4, random_state=0).fit(views)
     with pytest.raises(ValueError, match="4 topics are too few"):
         coview.topic_tree(few, views)
     assert coview.topic_tree(few, views, 2).levels == (4, 2)

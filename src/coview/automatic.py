@@ -258,6 +258,8 @@ def choose(
     n_topics, about_topics, selection = _topics(
         views, n_components, len(classes), seed, detail, verbose
     )
+    if classify:
+        about_topics += f" {n_labeled:,} of {plural(views.n_docs, 'document')} have a label."
     name = "plsa" if views.n_views == 1 else "link"
     dense = views.n_views == 1 and facts.views[0].filled > DENSE and not classify
     chosen = {"ensemble": DENSE_ENSEMBLE} if dense and "ensemble" not in given else {}
@@ -269,7 +271,7 @@ def choose(
         _ABOUT_MODEL[name],
         *([_ABOUT_DENSE] if chosen else []),
         *_about_parameters(given),
-        *_about_labels(views, labels, len(classes), n_labeled),
+        *_about_labels(views, labels, len(classes)),
     )
     model = model_class(name)(n_topics, **chosen, **given)
     return Choice(name, model, chosen, classify, facts, about_topics, sentences, selection)
@@ -486,12 +488,11 @@ def _about_parameters(given: Mapping[str, Any]) -> list[str]:
     return [f"As you asked: {yours}."] if yours else []
 
 
-def _about_labels(views: Views, labels: Any, n_classes: int, n_labeled: int) -> list[str]:
+def _about_labels(views: Views, labels: Any, n_classes: int) -> list[str]:
     if n_classes:
         return [
-            f"{n_labeled:,} of {plural(views.n_docs, 'document')} have a label, of {n_classes:,} "
-            f"{'class' if n_classes == 1 else 'classes'}: TopicClassifier, whose topics are the "
-            "classes, holds these documents in their classes and finds the classes of the others."
+            "TopicClassifier, whose topics are the classes, holds labeled documents in their "
+            "classes and finds the classes of the others."
         ]
     if labels is not None:
         return ["No document has a label, so there is nothing to classify: topics are found."]

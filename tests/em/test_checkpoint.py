@@ -13,6 +13,7 @@ from coview import Checkpoint, DamagedFile, DataWarning, LinkPLSA, TopicClassifi
 from coview.datasets import make_views
 from coview.em.checkpoint import describe
 from coview.em.loop import Interrupted
+from coview.em.step import em_step
 from coview.models import MODEL_NAMES, ONE_VIEW, model_class
 
 
@@ -93,10 +94,12 @@ def test_a_state_is_written_when_the_time_has_come(views, tmp_path, monkeypatch)
 
 def test_a_finished_fit_is_resumed_to_its_end_at_once(views, tmp_path, monkeypatch):
     first = make("link").fit(views, checkpoint=tmp_path / "run")
-    monkeypatch.setattr("coview.em.loop.em_step", None)
+    steps = []
+    monkeypatch.setattr("coview.em.loop.em_step", lambda *a: steps.append(a) or em_step(*a))
     assert_same(
         make("link").fit(views, checkpoint=Checkpoint(tmp_path / "run", resume=True)), first
     )
+    assert [step[0].once for step in steps] == [(True, True)]  # it counts documents, no EM
 
 
 def test_a_state_is_not_overwritten_by_accident(views, tmp_path):

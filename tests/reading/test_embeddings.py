@@ -236,7 +236,7 @@ def test_titles_are_found_by_how_often_words_and_codes_meet():
     for code, title in enumerate(titles):
         meets = [sum(shares[d, code] * (words[d, w] > 0) for d in range(30)) for w in range(8)]
         p = np.array(meets) / sum(meets)
-        score = 0.6 * np.log(p) + 0.4 * np.log(p / p_w)
+        score = 0.5 * np.log(p) + 0.5 * np.log(p / p_w)
         best = np.argsort(-score, kind="stable")[:2]
         assert title == f"code {code}: {', '.join('abcdefgh'[w] for w in best)}"
 

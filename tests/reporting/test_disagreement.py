@@ -103,7 +103,7 @@ def test_the_chance_level_is_that_of_documents_drawn_one_by_one(folded, found):
                 lost.append((own - other) / gain)
         sd = np.std(lost) / np.sqrt(10)  # 15 draws against 60
         assert exact.chance[d] == pytest.approx(np.mean(lost), abs=3 * sd)
-        assert np.mean(lost) > 3 * np.std(lost) / np.sqrt(len(lost))  # there is something to find
+        assert np.mean(lost) > 2 * np.std(lost) / np.sqrt(len(lost))  # there is something to find
 
 
 # -- documents drawn from the model ----------------------------------------------------------------
