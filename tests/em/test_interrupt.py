@@ -7,6 +7,7 @@ import sys
 import textwrap
 import time
 from contextlib import contextmanager
+from itertools import count
 from unittest import mock
 
 import numpy as np
@@ -150,10 +151,11 @@ def test_ctrl_c_before_a_later_restart_has_begun_keeps_what_is_finished(views):
 def test_ctrl_c_while_starts_are_tried_keeps_the_best_of_them(views, monkeypatch):
     trial = {"init": "trial", "random_state": 0, "tol": 0.0}
     tried = LinkPLSA(3, max_iter=20, **trial).fit(views).trace_.candidates
-    steps = iter(range((len(tried) - 1) * 21 + 2))  # into the last one, with one iteration done
+    steps = count()
+    into_the_last = (len(tried) - 1) * 21 + 2  # with one iteration of it done
 
     def step(*args):
-        if next(steps, None) is None:
+        if next(steps) == into_the_last:
             raise KeyboardInterrupt
         return em_step(*args)
 

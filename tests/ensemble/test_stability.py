@@ -166,6 +166,7 @@ def test_restarts_alone_give_stability(planted):
     assert known.min() < 0.5 < known.max() <= 1
 
 
+@pytest.mark.filterwarnings("ignore:Most topics are as unstable")
 def test_the_run_that_is_kept_is_not_compared_with_itself(planted, tmp_path):
     params = {"init": "random", "random_state": 0, "max_iter": 2, "n_init": 2, "tol": 0}
     model = LinkPLSA(8, **params).fit(planted, checkpoint=Checkpoint(tmp_path / "run"))
