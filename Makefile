@@ -147,8 +147,9 @@ docs: $(VENV)/.docs  ## the documentation as a site, docs/_build/html: executed 
 papers: $(VENV)/.test  ## the papers' experiments, published and measured side by side; resumes
 	$(BIN)/python -m experiments all
 
-papers-quick: $(VENV)/.test  ## a small version of them, into a temporary folder
+papers-quick: $(VENV)/.test  ## a small version of them, into a temporary folder, and one recorded cell of each again
 	$(BIN)/python -m experiments all --quick
+	$(BIN)/python -m experiments recheck
 
 clean:  ## remove the environments, dist/ and all caches
 	rm -rf $(VENV) $(VENV_MIN) .bench dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,232 +1,124 @@
-"""Search in generated mixtures: time, recall and memory, against other libraries.
+"""Search by evidence: time of a query, memory, and the time to learn a table.
 
-    python benchmarks/bench_search.py [--docs 1000000] [--topics 100] [--data clusters spread]
-                                      [--engines exact approximate sklearn] [--metric hellinger]
+    python benchmarks/bench_search.py [--docs 200000] [--terms 30000] [--topics 50]
 
-Every engine runs in a process of its own, which loads the mixtures and then searches. "clusters"
-are mixtures around 2,000 centers; "spread" ones are scattered over the whole simplex, the worst
-case for an index. The columns:
+Documents of two views are drawn from Zipf's law, and terms of one view call for terms of the other.
+Beside a query of coview stands the cosine of tf-idf rows, as scikit-learn computes it for terms
+that both views share: it reads the same counts, once. The table is also learned from the posts of
+20newsgroups, whose terms are dealt into two views, where `COVIEW_DATA` names the folder of data.
 
-build      seconds to build the index (CPU seconds of all threads)
-one        queries per second, one at a time (CPU milliseconds per query)
-batch      queries per second, 100 at a time (CPU milliseconds per query)
-recall     fraction of the ten nearest that were found
-memory     peak memory above that before the mixtures were loaded, as a multiple of the mixtures
-           (peak memory of the whole process, libraries included)
-
-Times are medians; CPU times are more reliable on a shared machine. sklearn is NearestNeighbors with
-algorithm="brute" and metric="cosine" on square roots, which ranks as "hellinger" does.
+query      CPU milliseconds of one query of ten words, median of fifty
+memory     what the index holds beside the counts of the model, as a multiple of them
+learn      CPU seconds to learn tables and weights, both directions; table: one table alone
 """
 
 import argparse
-import json
-import resource
-import subprocess
-import sys
-import tempfile
+import os
 import time
-import warnings
-from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.preprocessing import normalize
 
-TOP = 10
-QUERIES = 200
-BATCH = 100
+from coview import PLSA
+from coview.retrieval.evidence import Comparison
+from coview.retrieval.learning import learn_evidence
+from coview.retrieval.ranking import EvidenceRanking
+from coview.retrieval.translation import learn_table
+
+QUERY_WORDS = 10
+QUERIES = 50
+LENGTH = 80  # tokens of a document and view
 
 
-# -- data -----------------------------------------------------------------------------------------
+def cpu(work, *args, **options):
+    """Return what a function returns, and the CPU seconds it took."""
+    start = time.process_time()
+    found = work(*args, **options)
+    return found, time.process_time() - start
 
 
-def mixtures(data, n_docs, n_topics, seed):
-    """Draw sparse mixtures in float32, block by block."""
+def corpus(n_docs, n_terms, seed=0):
+    """Return counts of two views: each term of the second stands for one of the first."""
     rng = np.random.default_rng(seed)
-    centers = np.random.default_rng(12345).dirichlet(np.full(n_topics, 5 / n_topics), 2000)
-    rows = np.empty((n_docs, n_topics), np.float32)
-    for begin in range(0, n_docs, 50_000):
-        part = rows[begin : begin + 50_000]
-        shape = np.full((len(part), n_topics), 5 / n_topics)
-        if data == "clusters":
-            shape = 10 * centers[rng.integers(len(centers), size=len(part))] + 0.01
-        drawn = rng.standard_gamma(shape)
-        drawn[drawn < 1e-6] = 0
-        drawn[drawn.sum(axis=1) == 0] = 1
-        part[:] = drawn / drawn.sum(axis=1, keepdims=True)
-    return rows
+    p = 1 / np.arange(1, n_terms + 1)
+    terms = rng.choice(n_terms, (n_docs, LENGTH), p=p / p.sum())
+    other = np.where(rng.random(terms.shape) < 0.8, (terms * 7919) % n_terms, terms)
+    rows = np.repeat(np.arange(n_docs), LENGTH)
+    ones, shape = np.ones(terms.size, np.float32), (n_docs, n_terms)
+    return [sp.csr_array((ones, (rows, t.ravel())), shape=shape) for t in (terms, other)]
 
 
-# -- engines: each returns a function that answers queries (n, topics) ----------------------------
-
-
-def coview_model(rows):
-    """Return a fitted model that has nothing but mixtures."""
-    from coview import PLSA
-
-    model = PLSA(rows.shape[1])
-    model.components_ = {"X": np.full((rows.shape[1], 1), 1.0, np.float32)}
-    model.view_names_, model.doc_topic_, model.view_doc_topic_ = ("X",), rows, {"X": rows}
-    model.doc_ids_, model.empty_rows_ = None, np.arange(0)
-    model.present_ = np.ones((len(rows), 1), bool)
+def model_of(counts, n_topics, seed=0):
+    """Return a fitted model with random topics: a search by evidence asks for no more."""
+    rng = np.random.default_rng(seed)
+    model = PLSA(n_topics)
+    model.components_ = {
+        v: rng.dirichlet(np.full(m.shape[1], 0.1), n_topics).astype(np.float32)
+        for v, m in counts.items()
+    }
+    model.view_names_ = tuple(counts)
+    model.term_counts_ = {v: np.asarray(m.sum(axis=0)) for v, m in counts.items()}
+    model.feature_names_ = dict.fromkeys(counts)
+    n_docs = next(iter(counts.values())).shape[0]
+    model.doc_topic_ = np.full((n_docs, n_topics), 1 / n_topics)
+    model.view_doc_topic_ = dict.fromkeys(counts, model.doc_topic_)
     return model
 
 
-def of_coview(method, metric, probes):
-    def search(rows):
-        from coview import SearchIndex
-
-        options = {"method": method, "metric": metric, "probes": probes}
-        index = SearchIndex(coview_model(rows), in_view="X", **options)
-        return lambda queries: index.query_many(queries, TOP)[0]
-
-    return search
-
-
-def sklearn(rows):
-    from sklearn.neighbors import NearestNeighbors
-
-    index = NearestNeighbors(n_neighbors=TOP, algorithm="brute", metric="cosine")
-    index.fit(np.sqrt(rows))
-    return lambda queries: index.kneighbors(np.sqrt(queries), return_distance=False)
-
-
-def usearch(rows):
-    from usearch.index import Index
-
-    index = Index(ndim=rows.shape[1], metric="ip", dtype="f16", connectivity=16)
-    index.expansion_add, index.expansion_search = 64, 128
-    index.add(np.arange(len(rows)), np.sqrt(rows), threads=2)
-    return lambda queries: index.search(np.sqrt(queries), TOP, threads=2).keys.reshape(-1, TOP)
-
-
-def faiss_hnsw(rows):
-    import faiss
-
-    faiss.omp_set_num_threads(2)
-    index = faiss.IndexHNSWFlat(rows.shape[1], 16, faiss.METRIC_INNER_PRODUCT)
-    index.hnsw.efConstruction, index.hnsw.efSearch = 64, 128
-    index.add(np.sqrt(rows))
-    return lambda queries: index.search(np.sqrt(queries), TOP)[1]
-
-
-def faiss_ivf(rows):
-    import faiss
-
-    faiss.omp_set_num_threads(2)
-    n_lists = int(2 * np.sqrt(len(rows)))
-    index = faiss.IndexIVFFlat(
-        faiss.IndexFlatIP(rows.shape[1]), rows.shape[1], n_lists, faiss.METRIC_INNER_PRODUCT
+def measure_queries(counts, model):
+    evidence, seconds = cpu(learn_evidence, model, counts, n_jobs=1)
+    ranking, build = cpu(EvidenceRanking, model, evidence, {"b": counts["b"]})
+    positions = np.arange(counts["b"].shape[0])
+    rng, times, peers = np.random.default_rng(1), [], []
+    rows = normalize(counts["b"])
+    for _ in range(QUERIES):
+        terms = rng.integers(200, size=QUERY_WORDS)  # frequent ones: the most documents
+        query = sp.csr_array(
+            (np.ones(QUERY_WORDS, np.float32), (np.zeros(QUERY_WORDS, int), terms)),
+            shape=(1, counts["a"].shape[1]),
+        )
+        times.append(cpu(lambda q=query: ranking.best(ranking.read({"a": q}), 10, positions, 1))[1])
+        peers.append(cpu(lambda q=query: np.argsort(-(rows @ q.T).toarray()[:, 0])[:10])[1])
+    searched = Comparison(model, evidence).searched("b", counts["b"])
+    by_term = searched.by_term
+    held = sum(a.nbytes for a in (by_term.data, by_term.indices, by_term.indptr, searched.topics))
+    own = sum(a.nbytes for a in (counts["b"].data, counts["b"].indices, counts["b"].indptr))
+    print(
+        f"query {1e3 * np.median(times):.1f} ms (tf-idf {1e3 * np.median(peers):.1f} ms), "
+        f"memory {held / own:.2f} of the counts, learn {seconds:.1f} s, index {build:.1f} s"
     )
-    index.cp.niter, index.cp.max_points_per_centroid = 10, 64
-    vectors = np.sqrt(rows)
-    index.train(vectors)
-    index.add(vectors)
-    index.nprobe = int(np.ceil(0.03 * n_lists))
-    return lambda queries: index.search(np.sqrt(queries), TOP)[1]
 
 
-def engine_of(name, metric, probes):
-    if name in ("exact", "approximate"):
-        return of_coview(name, metric, probes)
-    return {"sklearn": sklearn, "usearch": usearch, "faiss_hnsw": faiss_hnsw}.get(name, faiss_ivf)
+def measure_table(counts, name):
+    (_, likelihoods), seconds = cpu(learn_table, *counts, 1)
+    pairs = float((np.diff(counts[0].indptr).astype(float) * np.diff(counts[1].indptr)).sum())
+    print(f"table of {name}: {seconds:.1f} CPU s, {pairs / 1e6:.0f} million pairs of non-zeros")
+    assert np.all(np.diff(likelihoods) > 0)
 
 
-ENGINES = ["exact", "approximate", "sklearn", "usearch", "faiss_hnsw", "faiss_ivf"]
+def newsgroups_in_halves():
+    """Return the posts of 20newsgroups, whose terms are dealt into two views."""
+    from coview.datasets.folders import load_folder
 
-
-# -- one process for each engine ------------------------------------------------------------------
-
-
-def resident():
-    """Return the memory of this process in bytes (Linux)."""
-    pages = Path("/proc/self/statm").read_text().split()[1]
-    return int(pages) * resource.getpagesize()
-
-
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def timed(work, turns, seconds=20.0):
-    """Return median (wall time, CPU time) over as many turns as begin within `seconds`."""
-    times, end = [], time.perf_counter() + seconds
-    while len(times) < turns and (not times or time.perf_counter() < end):
-        start, cpu = time.perf_counter(), time.process_time()
-        work(len(times))
-        times.append((time.perf_counter() - start, time.process_time() - cpu))
-    return np.median(times, axis=0)
-
-
-def measure(args):
-    warnings.simplefilter("ignore")
-    engine = engine_of(args.one, args.metric, args.probes)
-    small = mixtures("spread", 500, args.topics[0], 3)
-    answer = engine(small)  # imports and compilation
-    answer(small[:1]), answer(small[:20])
-    del answer
-    before = resident()
-    rows, queries = (np.load(args.folder / f"{n}.npy") for n in ("gallery", "queries"))
-    start, cpu = time.perf_counter(), time.process_time()
-    answer = engine(rows)
-    build = [time.perf_counter() - start, time.process_time() - cpu]
-    found = np.vstack([answer(queries[:BATCH]), answer(queries[BATCH:])])
-    np.save(args.folder / f"{args.one}.npy", np.asarray(found, np.int64))
-    one = timed(lambda i: answer(queries[[i % QUERIES]]), 20 * args.turns)
-    batch = timed(lambda _: answer(queries[:BATCH]), args.turns) / BATCH
-    memory = {"peak": (peak() - before) / rows.nbytes, "whole": peak() / rows.nbytes}
-    print(json.dumps({"build": build, "one": list(one), "batch": list(batch), **memory}))
-
-
-def child(engine, topics, folder, args):
-    options = ["--metric", args.metric, "--turns", str(args.turns), "--probes", str(args.probes)]
-    where = ["--one", engine, "--folder", str(folder), "--topics", str(topics)]
-    command = [sys.executable, __file__, *where, *options]
-    out = subprocess.run(command, capture_output=True, text=True)
-    return json.loads(out.stdout) if out.returncode == 0 else None
-
-
-def recall(folder, engine):
-    found, true = (np.load(folder / f"{name}.npy") for name in (engine, "exact"))
-    return np.mean([len(set(a) & set(b)) / TOP for a, b in zip(found, true, strict=True)])
-
-
-def compare(data, topics, args, folder):
-    np.save(folder / "gallery.npy", mixtures(data, args.docs, topics, 0))
-    np.save(folder / "queries.npy", mixtures(data, QUERIES, topics, 1))
-    for engine in args.engines:
-        row = child(engine, topics, folder, args)
-        if row is None:
-            print(f"| {data} | {topics} | {engine} | not installed, or failed | | | | |")
-            continue
-        build = "{:.1f} ({:.0f})".format(*row["build"])
-        speeds = " | ".join(f"{1 / s:.3g} ({1000 * c:.3g})" for s, c in (row["one"], row["batch"]))
-        memory = f"{row['peak']:.2f} ({row['whole']:.2f})"
-        share = recall(folder, engine)
-        what = f"{data} | {topics} | {engine}"
-        print(f"| {what} | {build} | {speeds} | {share:.3f} | {memory} |", flush=True)
+    matrix = sp.csr_array(load_folder("20newsgroups")["words"])
+    order = np.random.default_rng(0).permutation(matrix.shape[1])
+    middle = len(order) // 2
+    return [sp.csr_array(matrix[:, part]) for part in (order[:middle], order[middle:])]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--docs", type=int, default=1_000_000)
-    parser.add_argument("--topics", type=int, nargs="+", default=[100])
-    parser.add_argument("--data", nargs="+", default=["clusters", "spread"])
-    parser.add_argument("--engines", nargs="+", default=ENGINES, choices=ENGINES)
-    parser.add_argument("--metric", default="hellinger")
-    parser.add_argument("--probes", type=float, default=0.03)
-    parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--one", help=argparse.SUPPRESS)
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--docs", type=int, default=200_000)
+    parser.add_argument("--terms", type=int, default=30_000)
+    parser.add_argument("--topics", type=int, default=50)
     args = parser.parse_args()
-    if args.one:
-        measure(args)
-        return
-    print(f"{args.docs:,} documents, {QUERIES} queries, metric {args.metric}\n")
-    print("| data | topics | engine | build | one | batch | recall | memory |")
-    print("| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |")
-    for data in args.data:
-        for topics in args.topics:
-            with tempfile.TemporaryDirectory() as folder:
-                compare(data, topics, args, Path(folder))
+    learn_table(*corpus(50, 40), 1)  # compilation
+    if os.environ.get("COVIEW_DATA"):
+        measure_table(newsgroups_in_halves(), "20newsgroups in halves")
+    counts = dict(zip("ab", corpus(args.docs, args.terms), strict=True))
+    print(f"{args.docs:,} documents, two views of {args.terms:,} terms, {args.topics} topics")
+    measure_queries(counts, model_of(counts, args.topics))
 
 
 if __name__ == "__main__":

@@ -36,7 +36,8 @@ for topic, (doc, code) in enumerate(zip(*model.top_terms(5).values(), strict=Tru
 
 
 def ranks(metric):
-    index = SearchIndex(model, in_view="code", views=test, metric=metric)
+    known = train if metric == "evidence" else None
+    index = SearchIndex(model, in_view="code", views=test, training_views=known, metric=metric)
     queries = test.select("doc")
     found, scores = index.query_many(queries, len(test))
     matrix = np.full((len(test), len(test)), -1.0)
@@ -47,7 +48,7 @@ def ranks(metric):
 fig, ax = plt.subplots(figsize=(5.2, 3.4), layout="constrained")
 looks = {
     "hellinger": ("topics", "--", "#E69F00"),
-    "topics+words": ("topics and words", "-", "#0072B2"),
+    "evidence": ("all evidence", "-", "#0072B2"),
 }
 for metric, (name, style, color) in looks.items():
     found = np.sort(ranks(metric))

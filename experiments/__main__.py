@@ -5,6 +5,7 @@ python -m experiments 004 --report-only the README from the results that are the
 python -m experiments 000 --plan ours --model VPLSA
                                         only this plan and model; other results stay
 python -m experiments all --quick       seconds instead of hours, into a temporary folder
+python -m experiments recheck           one cheap cell of each paper again, drawn by the date
 python -m experiments summary           the table of docs/reproduction.md from all results
 python -m experiments import NAME ARCHIVE
                                         a data set from its publisher's archive; --help says more
@@ -17,13 +18,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 from experiments.csv_files import read_results
 from experiments.paper import folder_of, folders, load_paper
 from experiments.paper_readme import write_readme
 from experiments.reproduction_page import write_summary
-from experiments.run_plans import draw_figures, run_paper
+from experiments.run_plans import draw_figures, recheck, run_paper
 
 WRITTEN_BY_HAND = ("published.csv", "deviations.md", "findings.md")
 
@@ -40,6 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.papers == ["summary"]:
         write_summary()
         return 0
+    if args.papers == ["recheck"]:
+        changed = [_recheck(folder) for folder in folders()]
+        return int(any(changed))
     wanted = folders() if "all" in args.papers else [folder_of(p) for p in args.papers]
     with tempfile.TemporaryDirectory() as scratch:
         failed = [_run_and_report(f, args, Path(scratch)) for f in wanted]
@@ -50,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(
-        "papers", nargs="+", metavar="PAPER", help="004, 004_mvplsa, all, or summary"
+        "papers", nargs="+", metavar="PAPER", help="004, 004_mvplsa, all, recheck, or summary"
     )
     parser.add_argument("--quick", action="store_true", help="a few documents, one seed")
     parser.add_argument("--report-only", action="store_true", help="run nothing")
@@ -83,6 +88,19 @@ def _run_and_report(folder: Path, args: argparse.Namespace, scratch: Path) -> bo
     return bool(results.failures)
 
 
+def _recheck(folder: Path) -> bool:
+    """Run a cell of a paper again; return whether it has changed."""
+    try:
+        cell, changes = recheck(
+            load_paper(folder), read_results(folder / "results.csv"), date.today()
+        )
+    except FileNotFoundError as error:
+        print(f"{folder.name}: not checked: {error}")
+        return False
+    print(f"{folder.name}: {cell}: {'; '.join(changes) or 'as recorded'}")
+    return bool(changes)
+
+
 # -- import ----------------------------------------------------------------------------------------
 
 
@@ -98,11 +116,13 @@ def import_archive(arguments: Sequence[str]) -> int:
         return _fail(error, 2)
     print(f"Reading {args.archive} ...", file=sys.stderr)
     try:
-        views, folder = import_dataset(args.name, args.archive, args.out, overwrite=args.overwrite)
+        views, folder = import_dataset(
+            args.name, args.archive, args.out, overwrite=args.overwrite, source=args.source
+        )
     except (ValueError, OSError, MemoryError) as error:
         return _fail(error, 1)
     print(f"{views}\nWritten to {folder}")
-    notes = differences(args.name, views)
+    notes = differences(args.name, views) if args.source == "en" else []
     if notes:
         print(f"Not as published: {'; '.join(notes)}.", file=sys.stderr)
     return 0
@@ -120,6 +140,12 @@ def _import_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--out", type=Path, help="folder to make; by default where the loaders will look for it"
+    )
+    parser.add_argument(
+        "--source",
+        default="en",
+        choices=["en", "fr", "gr", "it", "sp"],
+        help="reuters: the language in which the stories were written; by default English",
     )
     parser.add_argument(
         "--overwrite", action="store_true", help="replace a data set that was imported before"

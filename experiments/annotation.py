@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from itertools import permutations
 from typing import Any
@@ -30,6 +31,7 @@ N_DENSE = 10  # of the features of a dense view are looked for
 FIRST = (5, 10)
 MEASURES = ("P@5", "P@10", "R@5", "R@10", "MAP")
 FREQUENT = "most frequent words"
+CALLED = "LinkPLSA after keep_search"
 TRUST = 'LinkPLSA, trust="auto"'
 MODELS: dict[str, Callable[[int, int], Any]] = {
     "LinkPLSA": lambda k, seed: LinkPLSA(k, random_state=seed, n_jobs=1),
@@ -86,7 +88,18 @@ def both_ways(model: Any, name: str, test: Views) -> dict[tuple[str, str, str], 
             trust = model.view_reliability_[given] / max(model.view_reliability_.values())
             found[given, view, TRUST] = measure(trust * scores + (1 - trust) * p_w, has)
             found[given, view, FREQUENT] = measure(np.broadcast_to(p_w, scores.shape), has)
+            found[given, view, CALLED] = measure(predicted(model, test.select(given), view), has)
     return found
+
+
+def predicted(model: Any, test: Views, view: str) -> np.ndarray:
+    """Return p(w|d) of all terms as `predict_terms` gives them."""
+    scores = np.zeros((len(test), model.components_[view].shape[1]))
+    with warnings.catch_warnings(action="ignore"):  # documents without a known term
+        found = model.predict_terms(test, in_view=view, top=scores.shape[1])
+    for row, terms in enumerate(found):
+        scores[row, terms.columns] = terms.probabilities
+    return scores
 
 
 def main() -> None:
@@ -103,6 +116,8 @@ def main() -> None:
             train, test = train_and_test(dataset, seed)
             for name in (*MODELS, "auto"):
                 model = timed(fit, name, train, options.topics, seed)[0]
+                if name == "LinkPLSA":
+                    model.keep_search(train)
                 for key, values in both_ways(model, name, test).items():
                     rows.setdefault(key, []).append(values)
                 print(dataset, seed, name, f"{time.process_time():.0f} s", file=sys.stderr)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from coview.compare import Plan, Results
+from coview.models import model_class
 
 HERE = Path(__file__).parent
 
@@ -132,6 +133,18 @@ class Paper:
     models: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     data: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     derive: Callable[[Results], Results] = lambda results: results
+
+
+def published(name: str, **changes: Any) -> dict[str, Any]:
+    """Return the parameters of a model, by its short name, as its paper has them.
+
+    Those that are coview's defaults as well are left out. `changes` are what the paper leaves open,
+    or has for one data set only.
+    """
+    cls = model_class(name)
+    usual = cls().get_params(deep=False)
+    found = cls.as_published().get_params(deep=False)
+    return {n: value for n, value in found.items() if value != usual[n]} | changes
 
 
 def folders() -> list[Path]:

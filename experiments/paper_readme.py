@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from coview.compare import Results, Run
+from coview.models import MODEL_NAMES
 from experiments.csv_files import Published, read_published, read_results
-from experiments.paper import Paper
+from experiments.paper import Paper, published
 from experiments.paper_tables import render
 
 MADE = "<!-- made by `python -m experiments {} --report-only`: change the files it is made of -->"
@@ -81,8 +82,12 @@ def _how_it_was_run(results: Results) -> str:
 
 def _parameters(run: Run) -> str:
     shown = {n: run.settings[n] for n in ("views", "concat", "steps") if n in run.settings}
-    listed = [f"{name}={_plain(value)}" for name, value in {**run.params, **shown}.items()]
-    return f"`{', '.join(listed)}`" if listed else "defaults"
+    paper = published(run.model) if run.model in MODEL_NAMES else {}
+    literal = bool(paper) and paper.keys() <= run.params.keys()
+    own = {n: v for n, v in run.params.items() if not (literal and paper.get(n, n) == v)}
+    listed = [f"{name}={_plain(value)}" for name, value in {**own, **shown}.items()]
+    parts = ["as published"] * literal + [f"`{', '.join(listed)}`"] * bool(listed)
+    return ", ".join(parts) or "defaults"
 
 
 def _plain(value: Any) -> str:

@@ -216,13 +216,13 @@ def _against_published(filled: FilledTable) -> str:
     if not body:
         return ""
     header = [f"{row}, ours − published", *(column.shown_title for column in columns)]
-    rule = "In brackets the standard error of the difference; ✓ at or above the published number, "
-    rule += "≈ below it by no more than that error, ✗ below by more."
+    rule = "In brackets the standard error of the difference; ✓ no farther from the published "
+    rule += "number than that, ↑ above it, ✗ below."
     return f"{write('markdown', header, body)}\n{rule}"
 
 
 def difference(filled: FilledTable, row: str, variant: str, column: Column) -> str:
-    """Return ours minus published, its standard error, and ✓, ≈ or ✗; "" if not measured."""
+    """Return ours minus published, its standard error, and ✓, ↑ or ✗; "" if not measured."""
     group = filled.measured[row, variant, column.name]
     if not group.values:
         return ""
@@ -231,7 +231,8 @@ def difference(filled: FilledTable, row: str, variant: str, column: Column) -> s
     gap = scale * group.mean - (number.value or 0.0)
     own = (scale * group.sd) ** 2 / len(group.values)
     error = float(np.sqrt(own + (number.sd or 0.0) ** 2 / table.n_published))
-    mark = "✓" if round(gap, table.digits) >= 0 else "≈" if -gap <= error else "✗"
+    same = abs(round(gap, table.digits)) <= error
+    mark = "✓" if same else "↑" if gap > 0 else "✗"
     return f"{gap:+.{table.digits}f} ({error:.{table.digits}f}) {mark}"
 
 

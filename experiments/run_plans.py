@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from coview.compare import Plan, Results, run
+import numpy as np
+
+from coview.compare import Plan, Results, Run, run
 from experiments.csv_files import write_results
 from experiments.paper import Paper
 from experiments.quick_data import quick_data
+
+CHEAP = 5.0  # seconds of a fit that is run again
+SAME = 0.02  # processors and libraries change the last bits, and those sometimes a few labels
 
 
 def run_paper(
@@ -88,6 +94,48 @@ def _quick_loaders(plan: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
         data.name: partial(quick_data, data.name, given.get(data.name), split)
         for data in plan.datasets
     }
+
+
+def recheck(paper: Paper, recorded: Results, day: date) -> tuple[str, list[str]]:
+    """Run one cheap cell again, drawn by the date; return its name and what has changed since."""
+    plans = paper.plans(False)
+    cells = [run for run in recorded.runs if _is_cheap(run) and run.model not in paper.models]
+    found = [(run, one) for run in cells if (one := _plan_of(run, plans)) is not None]
+    run_then, plan = found[np.random.default_rng(day.toordinal()).integers(len(found))]
+    place = run_then.settings["plan"], run_then.dataset, run_then.label, run_then.rate
+    name = ", ".join(str(part) for part in (*place, f"seed {run_then.seed}") if part is not None)
+    (now,) = run(plan, data=paper.data, models=paper.models, verbose=0).runs
+    if now.error:
+        return name, [now.error]
+    pairs = [
+        (metric, value, now.values[part][metric])
+        for part, values in run_then.values.items()
+        for metric, value in values.items()
+        if metric in paper.metrics and metric in now.values.get(part, {})
+    ]
+    changed = [p for p in pairs if abs(p[1] - p[2]) > SAME * max(1.0, abs(p[1]))]
+    return name, [f"{metric} was {then:.4g}, is {new:.4g}" for metric, then, new in changed]
+
+
+def _is_cheap(run: Run) -> bool:
+    return not run.error and not run.oracle and run.seconds is not None and run.seconds <= CHEAP
+
+
+def _plan_of(run: Run, plans: Mapping[str, Plan]) -> Plan | None:
+    """Return the plan of one cell; None if it is in no plan any more, or was made of others."""
+    plan = plans.get(run.settings["plan"])
+    for entry in plan.models if plan is not None else ():
+        here = entry.label == run.label and (not entry.datasets or run.dataset in entry.datasets)
+        if here and all(run.params.get(n) in values for n, values in entry.grid.items()):
+            grid = {n: [run.params[n]] for n in entry.grid}
+            return replace(
+                plan,
+                datasets=[d for d in plan.datasets if d.label == run.dataset],
+                models=[replace(entry, grid=grid, datasets=[])],
+                seeds=[run.seed],
+                label_rates=[] if run.rate is None else [run.rate],
+            )
+    return None
 
 
 def draw_figures(paper: Paper, results: Results, folder: Path) -> None:

@@ -1,17 +1,20 @@
 """Words: how coherent the words shown of topics are, on documents that were not fitted.
 
-    python -m experiments.words [--seeds 2] > table.md
+    python -m experiments.words [--seeds 4] [--sets cora] > table.md
+    python -m experiments.words --evidence    words shown that fewer than three documents have
 
 A model is fitted to half of the documents (20newsgroups: to those of the publisher's split), and
 the ten first words of each topic in the first view are compared by NPMI in the other documents.
-The mixtures are the same for all rankings; only what is counted, and how far the corpus is divided
-out (lambda), differ. Diversity is the share of different words among all that are shown.
-experiments/words.md has the table. `COVIEW_DATA` names the folder with the data sets.
+The mixtures are the same for all rankings; what differs is what is counted, how far the corpus is
+divided out (lambda), and what few documents count for. Diversity is the share of different words
+among all that are shown. experiments/words.md has the table. `COVIEW_DATA` names the folder with
+the data sets.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -24,7 +27,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from coview import LinkPLSA, Views
 from coview.datasets import load_20newsgroups, load_dataset, load_python_api
 from coview.metrics import topic_coherence, topic_diversity
-from coview.reporting.terms import documents_needed, term_scores
+from coview.reporting.terms import documents_needed, first_columns, term_scores
 
 TOPICS = {
     "20newsgroups": 20,
@@ -34,7 +37,7 @@ TOPICS = {
     "cora": 7,
     "python_api": 50,
 }
-LAMBDAS = (0.4, 0.5, 0.6, 0.7)
+LAMBDAS = (0.4, 0.5, 0.6)
 TOP = 10
 
 
@@ -56,7 +59,7 @@ def halves(name: str, seed: int) -> tuple[Views, Views]:
 
 
 def counts_of(model: Any, view: str, counts: sp.csr_array) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield n(w,z), (topics, terms), of what can be counted: documents in four ways."""
+    """Yield n(w,z), (topics, terms), of what can be counted: documents in five ways."""
     mixtures = model.view_doc_topic_[view].astype(np.float64)
     has = sp.csr_array((np.ones(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
     p_w_z = model.components_[view].astype(np.float64)
@@ -69,6 +72,7 @@ def counts_of(model: Any, view: str, counts: sp.csr_array) -> Iterator[tuple[str
     yield "documents, p(z given d,w)", p_w_z * (ratio.T @ mixtures).T
     yield "documents, p(z given d)", (has.T @ mixtures).T
     yield "documents, label", (has.T @ np.eye(len(p_w_z))[model.labels_]).T
+    yield "documents, p(z given d) p(z given d,w)", p_w_z * (ratio.T @ mixtures**2).T
     yield "documents, p(z given d)²", (has.T @ mixtures**2).T
 
 
@@ -84,31 +88,61 @@ def rankings(name: str, seed: int) -> Iterator[tuple[str, np.ndarray, sp.csr_arr
     yield "tokens, relevance .6 (before)", before, held_out
     needed = documents_needed(model)
     for what, found in counts_of(model, view, counts):
-        whole = np.maximum(found.sum(axis=0), 1e-30)
+        whole, known = np.maximum(found.sum(axis=0), 1e-30), found >= needed - 0.01
         for lam in LAMBDAS:
-            scores = np.where(found >= needed - 0.01, found / whole ** (1 - lam), 0.0)
-            yield f"{what}, λ {lam}", scores, held_out
+            yield f"{what}, λ {lam}", known * found / whole ** (1 - lam), held_out
+        yield f"{what}, λ 0.5, + m", known * found / np.sqrt(whole + needed), held_out
+        fewer = np.maximum(found - np.sqrt(found), 0)
+        yield f"{what}, λ 0.5, - one standard error", known * fewer / np.sqrt(whole), held_out
     yield "coview.top_terms", term_scores(model, view), held_out
     weighted = TfidfTransformer().fit_transform(sp.csr_matrix(counts))
     nmf = NMF(n_topics, init="nndsvda", random_state=seed, max_iter=300).fit(weighted)
     yield "NMF on tf-idf", nmf.components_, held_out
 
 
+def shown_without_evidence(seeds: int) -> Iterator[tuple[str, str, int, int]]:
+    """Yield for each way of counting how many words of all that are shown have few documents."""
+    from tests.reporting.test_evidence import gaps
+
+    fits = [("table with gaps", gaps(), n) for n in (12, 24, 40, 60)]
+    fits += [(name, _load(name)[0], n) for name, n in TOPICS.items() if name != "20newsgroups"]
+    for seed, (name, views, n_topics) in itertools.product(range(seeds), fits):
+        model = LinkPLSA(n_topics, random_state=seed).fit(views)
+        needed = documents_needed(model) - 0.01
+        for view in (view for view in views.names if view not in model.dense_views_):
+            counted = dict(counts_of(model, view, sp.csr_array(views[view])))
+            of_label = counted["documents, label"]
+            for what, found in counted.items():
+                scores = (found >= needed) * found / np.sqrt(found.sum(axis=0) + needed)
+                columns = first_columns(scores, TOP)
+                behind = np.concatenate([of_label[z, w] for z, w in enumerate(columns)])
+                yield name, what, len(behind), int((behind < needed).sum())
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--seeds", type=int, default=2)
-    seeds = parser.parse_args().seeds
+    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--sets", nargs="+", default=list(TOPICS), choices=list(TOPICS))
+    parser.add_argument("--evidence", action="store_true")
+    given = parser.parse_args()
+    if given.evidence:
+        sums: dict[tuple[str, str], np.ndarray] = {}
+        for name, what, *numbers in shown_without_evidence(2):
+            kind = name if name.startswith("table") else "real sets"
+            sums[what, kind] = sums.get((what, kind), np.zeros(2, int)) + numbers
+        for (what, kind), (shown, few) in sums.items():
+            print(f"| {what} | {kind} | {few:,} of {shown:,} |")
+        return
     found: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    for name in TOPICS:
-        for seed in range(seeds):
-            for how, scores, held_out in rankings(name, seed):
-                coherence = float(np.nanmean(topic_coherence(scores, held_out, top=TOP)))
-                pair = coherence, topic_diversity(scores, top=TOP)
-                found.setdefault(how, {}).setdefault(name, []).append(pair)
-    print(f"| ranking | {' | '.join(TOPICS)} | mean |\n|---|{'---|' * (len(TOPICS) + 1)}")
+    for name, seed in itertools.product(given.sets, range(given.seeds)):
+        for how, scores, held_out in rankings(name, seed):
+            coherence = float(np.nanmean(topic_coherence(scores, held_out, top=TOP)))
+            pair = coherence, topic_diversity(scores, top=TOP)
+            found.setdefault(how, {}).setdefault(name, []).append(pair)
+    print(f"| ranking | {' | '.join(given.sets)} | mean |\n|---|{'---|' * (len(given.sets) + 1)}")
     for how, by_set in found.items():
-        means = np.array([np.mean(by_set[name], axis=0) for name in TOPICS])
+        means = np.array([np.mean(by_set[name], axis=0) for name in given.sets])
         cells = [f"{c:.3f} / {d:.2f}" for c, d in [*means, means.mean(axis=0)]]
         print(f"| {how} | {' | '.join(cells)} |")
 

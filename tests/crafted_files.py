@@ -34,7 +34,8 @@ def with_first(array, value):
     changed = array.astype(float)
     changed.flat[:1] = value  # an empty array stays as it is
     fits = array.dtype.kind == "f" or (np.isfinite(value) and value in np.arange(-128, 128))
-    return changed.astype(array.dtype) if fits and array.dtype.kind != "u" else changed
+    with np.errstate(over="ignore"):  # too large for float16: infinite
+        return changed.astype(array.dtype) if fits and array.dtype.kind != "u" else changed
 
 
 def rewrite(path, new_path, kind, change):

@@ -1,6 +1,7 @@
 """What one view says about another: `predict_terms` against a plain sum, for every model."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -254,3 +255,28 @@ def test_a_view_without_counts_in_training_has_nothing_to_say():
         model = LinkPLSA(2, **QUICK).fit(views)
     with pytest.raises(ValueError, match="'b'"):
         model.predict_terms({"a": [1, 0]}, in_view="b")
+
+
+def test_half_is_what_the_terms_call_for_where_the_model_keeps_it(stories):
+    model = LinkPLSA(3, init=np.repeat([0, 1, 2], 8), random_state=0).fit(stories)
+    given = {"en": stories["en"][[3]]}
+    topics = model.transform(given)[0] @ model.components_["de"]
+    model.keep_search(stories)
+    table = model.search_.tables["en", "de"].toarray()
+    shares = np.log1p(stories["en"][[3]].toarray()[0])
+    called = shares @ table
+    expected = 0.5 * topics + 0.5 * called / called.sum()
+    found = model.predict_terms(given, in_view="de", top=1000, trust=1.0)[0]
+    np.testing.assert_allclose(found.probabilities, expected[found.columns], rtol=1e-4)
+    assert found.probabilities.sum() == pytest.approx(1, abs=1e-4)
+    # the same for a known document; a mixture has no terms
+    known = model.predict_terms(Doc("d3", view="en"), in_view="de", top=1000)
+    mixture = model.predict_terms(model.transform(given)[0], in_view="de", top=1000)
+    words = dict(zip(mixture.columns, mixture.probabilities, strict=True))
+    np.testing.assert_allclose(list(words.values()), topics[list(words)], rtol=1e-4)
+    assert set(known.columns) >= set(np.flatnonzero(called))
+    pair = model.search_.pairs["de", "en"]
+    weights = pair.weights * [1, 0, 1, 1]  # translations that find nothing are not asked
+    model.search_.pairs["de", "en"] = replace(pair, weights=weights)
+    again = model.predict_terms(given, in_view="de", top=1000, trust=1.0)[0]
+    np.testing.assert_allclose(again.probabilities, topics[again.columns], rtol=1e-4)

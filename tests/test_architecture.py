@@ -26,7 +26,7 @@ ALLOWED = {
     "progress": {"wording"},
     "wording": set(),
     "store": {"__version__", "outputs"},
-    "loaded": {"store"},
+    "loaded": {"params", "store"},
     # the way of the data: reading makes counts, views holds them, em works on them
     "views": {"escaping", "memory", "outputs", "params", "reading", "store", "wording"},
     "reading": {"extras", "memory", "params", "runners", "store", "views", "wording"},
@@ -78,7 +78,8 @@ ALLOWED = {
         *("views", "wording"),
     },
     "topic_terms": {
-        *("annotation", "curation", "explorer", "model_repr", "reporting", "retrieval.files"),
+        *("annotation", "captions", "curation", "explorer", "model_repr", "models", "reporting"),
+        "retrieval",
         "tree",
     },
     "base": {
@@ -103,7 +104,7 @@ ALLOWED = {
         *("classifier", "em.scaling", "ensemble", "models", "params", "selection", "tree"),
         *("views", "wording"),
     },
-    "model_checks": {"loaded", "tree", "wording"},
+    "model_checks": {"loaded", "params", "retrieval.evidence", "tree", "wording"},
     "io": {
         *("automatic", "em.trace", "ensemble.reliability", "loaded", "model_checks", "models"),
         *("reading.patterns", "reading.recipes", "store", "strength", "tree", "views"),
@@ -123,8 +124,18 @@ ALLOWED = {
     },
     "guidance": {"models", "params", "reporting", "views", "wording"},
     "retrieval": {
-        *("documents", "kernels", "loaded", "metrics", "models", "params", "reading", "reporting"),
-        *("runners", "store", "views", "wording"),
+        *("documents", "extras", "held_out", "io", "kernels", "loaded", "merging", "metrics"),
+        *(
+            "model_checks",
+            "models",
+            "params",
+            "reading",
+            "reporting",
+            "runners",
+            "store",
+            "views",
+            "wording",
+        ),
     },
     "merging": {"em.stream", "runners.native"},
     "tree": {
@@ -151,11 +162,11 @@ ALLOWED = {
         *("_lazy", "documents", "em", "graphs", "metrics", "models", "params", "pickling"),
         *("runners", "views", "wording"),
     },
-    "datasets": {"_lazy", "outputs", "params", "reading", "store", "views", "wording"},
+    "datasets": {"_lazy", "memory", "outputs", "params", "reading", "store", "views", "wording"},
     "compare": {
         *("__version__", "_lazy", "base", "baselines", "classifier", "datasets", "escaping"),
         *("fingerprints", "metrics", "models", "new_documents", "outputs", "params", "progress"),
-        *("reporting.terms", "runners", "store", "views", "wording"),
+        *("reporting", "retrieval.gallery", "runners", "store", "views", "wording"),
     },
     "display": {"extras", "store"},
     "plot": {
@@ -165,11 +176,11 @@ ALLOWED = {
     "model_repr": {"escaping", "models", "reporting", "wording"},
     "selection": {
         *("compare.aggregate", "display", "em", "ensemble", "extras", "held_out", "params"),
-        *("plot", "progress", "runners", "views", "wording"),
+        *("plot", "progress", "runners", "tree", "views", "wording"),
     },
     "serving": {
-        *("__version__", "captions", "em.scaling", "escaping", "extras", "models", "params"),
-        *("reporting", "reading.image_files", "retrieval", "runners", "views", "wording"),
+        *("__version__", "captions", "em.scaling", "escaping", "extras", "memory", "models"),
+        *("params", "reporting", "reading.image_files", "retrieval", "runners", "views", "wording"),
     },
     "demo": {"datasets", "escaping", "metrics", "models", "reporting", "retrieval", "views"},
     "cli": EVERYTHING,

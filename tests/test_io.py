@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 import coview
 from coview import (
+    PLSA,
     DamagedFile,
     DataWarning,
     LinkPLSA,
@@ -55,6 +56,15 @@ def same(a, b):
 
 def _real(array):
     return array.dtype.kind == "f"
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.dtype("float64"), float, "float64"])
+def test_a_type_is_kept_however_it_was_given(tmp_path, dtype):
+    model = PLSA(2, dtype=dtype, init="random", max_iter=2, tol=0.0, random_state=0)
+    model.fit(Views([[1, 2], [3, 1]])).save(tmp_path / "m.coview")
+    again = load(tmp_path / "m.coview")
+    assert np.dtype(again.dtype) == np.float64
+    assert again.transform(Views([[1, 2]])).dtype == np.float64
 
 
 @pytest.mark.parametrize("name", MODEL_NAMES)

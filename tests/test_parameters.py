@@ -50,7 +50,7 @@ def test_a_model_of_one_view_takes_concatenated_views():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ("equal", "must be one of 'learn', 'balanced'"),
+        ("even", "must be one of 'learn', 'balanced', 'equal'"),
         ([1.0], "1 numbers for 2 views"),
         ({"a": 1.0}, "names the views"),
         ({"a": 1.0, "c": 1.0}, "names the views"),

@@ -24,11 +24,10 @@ def load(folder, name):
 @pytest.mark.filterwarnings("ignore:10 topics, but fewer terms")  # view mor has six columns
 def test_mggm_with_its_defaults_finds_the_digits(papers_data):
     views = load(papers_data, "mfeat")
-    for seed in (0, 1):
+    for seed in (0, 1, 2):  # most views cannot tell 6 from 9
         model = MGGM(10, random_state=seed).fit(views)
-        # seeds lead to one of two optima, of which this is the lower one
-        assert clustering_accuracy(views.labels, model.labels_) >= 0.84
-        assert normalized_mutual_info(views.labels, model.labels_) >= 0.87
+        assert clustering_accuracy(views.labels, model.labels_) >= 0.95
+        assert normalized_mutual_info(views.labels, model.labels_) >= 0.90
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coview import store
 from coview.store import (
     DamagedFile,
     fingerprint,
@@ -50,6 +51,20 @@ def test_what_is_written_is_read(sealed):
     for name, array in tensors().items():
         assert found[name].dtype == array.dtype
         np.testing.assert_array_equal(found[name], array)
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_not_called_damaged(sealed, monkeypatch):
+    read, others = store._read_tensors, {"other": np.arange(3)}
+
+    def replaced_before(path):
+        monkeypatch.undo()
+        write_sealed(path, "thing", {"new": 1}, others)
+        return read(path)
+
+    monkeypatch.setattr(store, "_read_tensors", replaced_before)
+    header, found = read_sealed(sealed, "thing")
+    assert header == {"new": 1}
+    assert list(found) == ["other"]
 
 
 def test_the_same_content_gives_the_same_bytes(sealed):

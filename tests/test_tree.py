@@ -357,7 +357,7 @@ def test_wrong_levels_are_refused(model, views, levels, message):
 
 def test_few_topics_and_few_documents(views):
     few = LinkPLSA(4, random_state=0).fit(views)
-    with pytest.raises(ValueError, match="4 topics are too few"):
+    with pytest.raises(ValueError, match="for 6 topics or more, and the model has 4"):
         coview.topic_tree(few, views)
     assert coview.topic_tree(few, views, 2).levels == (4, 2)
     with pytest.raises(ValueError, match="no coarser level of 3 topics"):

@@ -22,7 +22,7 @@ def requirements(project: dict, extras: list[str]) -> Iterator[tuple[str, str]]:
     for extra in extras:
         listed += project["optional-dependencies"][extra]
     for text in listed:
-        found = REQUIREMENT.match(text.replace(" ", ""))
+        found = REQUIREMENT.match(text.partition(";")[0].replace(" ", ""))  # on any system
         if found is None:
             sys.exit(f"{PROJECT.name}: '{text}' is not of the form name>=version")
         if found["name"] == project["name"]:

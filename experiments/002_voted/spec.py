@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from experiments.paper import Column, Paper, Table
+from experiments.paper import Column, Paper, Table, published
 
 from coview.compare import Data, Entry, Plan, Results, Run
 
@@ -19,6 +19,7 @@ SINGLE = {view: f"PLSA, {language}" for view, language in LANGUAGES.items()}
 ORACLE, HONEST = "PLSA, best view by the labels", "PLSA, best view without labels"
 FIRST = "first stage of voted-PLSA"
 GREEDY, FIRST_GREEDY = "voted-PLSA, greedy signatures", f"{FIRST}, greedy signatures"
+LITERAL = "voted-PLSA, to the letter"
 NO_DATA = "no data"
 # coview's weights are learned by default; the paper has none. Models of one view know no weights.
 EQUAL = {"view_weights": "balanced"}
@@ -53,8 +54,9 @@ def _equal(start: Mapping[str, Any]) -> list[Entry]:
 
 def plans(quick: bool) -> dict[str, Plan]:
     """Return the plans: random starts as in the paper, and ours."""
+    letter = Entry("voted", LITERAL, published("voted"))
     return {
-        "random": Plan([REUTERS], _equal({"init": "random"}), seeds=1 if quick else 20),
+        "random": Plan([REUTERS], [*_equal({"init": "random"}), letter], seeds=1 if quick else 20),
         "ours": Plan([REUTERS], _clusterers({}), seeds=1 if quick else 20),
     }
 
@@ -114,7 +116,7 @@ def _table(metric: str, title: str) -> Table:
         f"Table 2, {title}",
         [Column("mean of five languages", WHERE, metric, title="stories in English")],
         VARIANTS,
-        also=(GREEDY, *SINGLE.values(), HONEST, "LinkPLSA", "Spectral", ORACLE),
+        also=(LITERAL, GREEDY, *SINGLE.values(), HONEST, "LinkPLSA", "Spectral", ORACLE),
         only=("conc-PLSA", "Fusion-LM", "voted-PLSA"),
         model="voted-PLSA",
         percent=False,

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from experiments.paper import Column, Figure, Paper, Table
+from experiments.paper import Column, Figure, Paper, Table, published
 
 from coview.compare import Data, Entry, Plan, Results
 
@@ -20,6 +20,7 @@ LABELS = {"skl": "sKL coPLSA", "l2": "l2 coPLSA", "l1": "l1 coPLSA"}
 # Tried on a part of the training documents, as in the paper; the tables use the best of each.
 TRIED = {"skl": (0.01, 0.1, 1.0, 10.0), "l2": (0.1, 1.0, 10.0, 100.0), "l1": (0.01, 0.1, 0.3, 0.9)}
 CHOSEN = {"skl": 0.1, "l2": 10.0, "l1": 0.3}
+LETTER = ", to the letter"
 LEAK = ", joint fold-in (leaks)"
 RANDOM = "Random order"
 
@@ -47,6 +48,15 @@ def _main() -> Plan:
         spaces=["topic", "semantic"],
         fold_ins=["separate", "joint"],
     )
+
+
+def _letter() -> Plan:
+    """Return the same to the letter: one view after the other, images and weights as they are."""
+    models = [Entry("link", f"Link PLSA{LETTER}", published("link"))]
+    for divergence in ("l1", "l2", "skl"):
+        params = published("divergence", divergence=divergence, strength=CHOSEN[divergence])
+        models.append(Entry("divergence", f"{LABELS[divergence]}{LETTER}", params))
+    return replace(_main(), models=models, fold_ins=["separate"], seeds=1)
 
 
 def _strengths() -> Plan:
@@ -85,7 +95,8 @@ def _what_matters() -> Plan:
 
 def plans(quick: bool) -> dict[str, Plan]:
     """Return the plans: the choice of the strengths, Table 1, and what matters."""
-    found = {"strengths": _strengths(), "main": _main(), "what matters": _what_matters()}
+    found = {"strengths": _strengths(), "main": _main(), "letter": _letter()}
+    found["what matters"] = _what_matters()
     return {n: _shortened(plan) for n, plan in found.items()} if quick else found
 
 
@@ -95,7 +106,7 @@ def _shortened(plan: Plan) -> Plan:
         Entry(
             m.name,
             m.label,
-            {**m.params, "max_iter": 5} if "max_iter" in m.params else m.params,
+            {**m.params, "max_iter": 5} if m.params else m.params,
             {n: v[:1] for n, v in m.grid.items()},
             n_components=5,
         )
@@ -142,6 +153,16 @@ TABLES = [
         note="No search: a query has seen its answer. Shown because Link PLSA has the same "
         "published number in both directions to three digits, as if the members of a test pair had "
         "one mixture.",
+        **_STYLE,
+    ),
+    Table(
+        "letter",
+        "Table 1 to the letter: one view after the other, images and weights as they are",
+        _columns("map_first_ten", plan="letter"),
+        also=tuple(entry.label for entry in _letter().models),
+        missing={entry.label: "not run yet" for entry in _letter().models},
+        note="Each view folded in by itself; the strengths of the table above; one seed. The SCM "
+        "of the paper has kernel CCA, ours above linear CCA.",
         **_STYLE,
     ),
     Table(

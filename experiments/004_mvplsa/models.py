@@ -1,8 +1,6 @@
 """Models of paper 004 that coview does not have, made of coview's parts.
 
 * one view of co-training (CoTr_V1, CoTr_V2): the ensemble is coview's `CoTraining`;
-* MVPLSA with the start of Algorithm 1 to the letter;
-* MVPLSA that starts from the clusters of MVC, as the paper does for clustering;
 * label spreading on the graph of spectral clustering (Zhou et al., 2004): the strong simple
   baseline where labels are given.
 """
@@ -16,11 +14,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 from sklearn.base import BaseEstimator
 
-from coview import MVPLSA
 from coview.baselines import CoTraining
-from coview.em.emissions import FactoredTopics
 from coview.em.features import Features
-from coview.em.problem import Problem
 from coview.graphs.neighbors import knn_graph
 from coview.views.container import Views
 
@@ -44,11 +39,6 @@ class _CoTrainingView(BaseEstimator):
 
     def predict_proba(self, views: Views) -> np.ndarray:
         return self.model_.view_proba(views)[views.names[self.view - 1]]
-
-
-def mvplsa_from_mvc(n_components: int, random_state: Any = None, **params: Any):
-    """Return MVPLSA that starts from the clusters of MVC, smoothed."""
-    return MVPLSA(n_components, init="mvc", random_state=random_state, **params)
 
 
 def label_spreading(n_components: int, random_state: Any = None, **params: Any):
@@ -82,27 +72,3 @@ class _LabelSpreading(BaseEstimator):
 
     def predict_proba(self, views: Views) -> np.ndarray:
         raise NotImplementedError("Label spreading classifies only the documents of the fit.")
-
-
-class MVPLSAToTheLetter(MVPLSA):
-    """MVPLSA with the start of Algorithm 1: feature topics and their links at random.
-
-    coview's own start makes the feature topics from the initial mixtures, so that uninformative
-    topics do not destroy these.
-    """
-
-    def _problem(self, data, start, rng):
-        random = [
-            FactoredTopics.from_rows(
-                _rows(rng, self.n_components, self.n_feature_topics),
-                _rows(rng, self.n_feature_topics, p.shape[1]),
-                data.dtype,
-            )
-            for p in start.p_w_z
-        ]
-        return Problem.of(data, random, thetas=(start.theta,), slots=(0,) * len(data.names))
-
-
-def _rows(rng, n_rows, n_columns):
-    rows = rng.random((n_rows, n_columns))
-    return rows / rows.sum(axis=1, keepdims=True)

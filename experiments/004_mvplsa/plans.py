@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from experiments.paper import published
+
 from coview.compare import Data, Entry, Plan
 
 RATES = (0.01, 0.02, 0.03, 0.04, 0.05)
@@ -96,8 +98,8 @@ def _defaults(name: str) -> Entry:
 
 
 def _letter(name: str) -> Entry:
-    params = {**_mvplsa(name).params, "tol": 0.0}
-    return Entry("mvplsa-letter", LETTER, params, datasets=[name])
+    params = published("mvplsa", init="naive_bayes", n_feature_topics=FEATURE_TOPICS[name])
+    return Entry("mvplsa", LETTER, params, datasets=[name])
 
 
 # -- plans -----------------------------------------------------------------------------------------
@@ -174,7 +176,7 @@ def _clusters(names: Sequence[str]) -> Plan:
 
 
 def _clusterers(name: str) -> list[Entry]:
-    params = {n: v for n, v in _mvplsa(name).params.items() if n != "init"}
+    params = {**_mvplsa(name).params, "init": "mvc"}
     each = [
         Entry("kmeans", f"Kmeans_V{i}", views=[view], datasets=[name])
         for i, view in enumerate(VIEWS[name], 1)
@@ -182,7 +184,7 @@ def _clusterers(name: str) -> list[Entry]:
     return [
         *each,
         Entry("mvc", "MVC", datasets=[name]),
-        Entry("mvplsa-from-mvc", "MVPLSA", params, datasets=[name]),
+        Entry("mvplsa", "MVPLSA", params, datasets=[name]),
         Entry("link", "LinkPLSA", datasets=[name]),
         Entry("spectral", "Spectral", datasets=[name]),
     ]

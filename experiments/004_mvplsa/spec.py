@@ -195,8 +195,6 @@ PAPER = Paper(
     models={
         "cotraining-view": _models.cotraining_view,
         "label-spreading": _models.label_spreading,
-        "mvplsa-from-mvc": _models.mvplsa_from_mvc,
-        "mvplsa-letter": _models.MVPLSAToTheLetter,
     },
     data={"newsgv4-parts": _data.newsgv4_split},
     derive=derive,

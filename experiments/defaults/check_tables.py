@@ -36,9 +36,9 @@ def derived_section(rows: Sequence[Row]) -> str:
         return NOT_MEASURED
     return "\n\n".join(
         [
-            "Parts of 20newsgroups whose tokens were dealt to views, parts of the twelve data "
+            "Parts of 20newsgroups whose tokens were dealt to views, parts of the fourteen data "
             "sets, and data that are installed with coview and scikit-learn (`derived.py`). They "
-            "are not independent of the twelve. The best of the five baselines is chosen with the "
+            "are not independent of the fourteen. The best of the ten baselines is chosen with the "
             "labels, with the few seeds there are. In brackets the differences that are below 0 "
             "by more than their standard error. "
             + seeds_line(rows, "derived", [*BASELINES, "auto"]),

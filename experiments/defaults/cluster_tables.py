@@ -39,7 +39,7 @@ def clusters_section(rows: Sequence[Row]) -> str:
         [
             seeds_line(rows, "clusters", methods),
             method_table(found, methods),
-            "Against the best of the five baselines on each data set, which is chosen with the "
+            "Against the best of the ten baselines on each data set, which is chosen with the "
             "labels: nobody knows it beforehand. In brackets the differences that are below 0 by "
             "more than their standard error.",
             against_best(found, methods[len(BASELINES) :]),
@@ -145,7 +145,7 @@ def choice_section(rows: Sequence[Row]) -> str:
         [
             "Of the settings of coview that were run on all data sets "
             f"({', '.join(sets['setting of coview'])}), the one with the best mean NMI on all the "
-            "*other* data sets, measured on the one left out; and the same choice among the five "
+            "*other* data sets, measured on the one left out; and the same choice among the ten "
             "baselines.",
             markdown(["left out", *sets], [*lines, ["mean", *last]]),
             f"Against the best baseline of each data set: {against.format(sign='+')} points.",

@@ -88,3 +88,33 @@ KINDS = {
     "Gaussian clusters": clouds,
     "Gaussian clusters, unequal": lambda k, s: clouds(k, s, unequal=True),
 }
+
+
+# -- no structure ----------------------------------------------------------------------------------
+
+
+def same_words(seed, n_docs=800):
+    """Return texts of many lengths that all have the same words, by Zipf's law."""
+    rng = np.random.default_rng([seed, 11])
+    widths = {"title": 600, "body": 400}
+    data = {}
+    for name, width in widths.items():
+        p_w = 1 / (np.arange(width) + 3.0)
+        lengths = rng.lognormal(4, 0.5, (n_docs, 1))
+        data[name] = rng.poisson(lengths * p_w / p_w.sum())
+    return Views(data)
+
+
+def one_cloud(seed, n_docs=800):
+    """Return measurements without clusters, in two views."""
+    rng = np.random.default_rng([seed, 12])
+    return Views({name: rng.normal(size=(n_docs, width)) for name, width in (("a", 20), ("b", 30))})
+
+
+def unrelated(seed, n_docs=800):
+    """Return counts that are all drawn from one rate."""
+    rng = np.random.default_rng([seed, 13])
+    return Views({name: rng.poisson(0.4, (n_docs, 60)) for name in ("a", "b")})
+
+
+NOTHING = {"the same words": same_words, "one cloud": one_cloud, "unrelated counts": unrelated}

@@ -27,10 +27,11 @@ number of clusters is the number of classes. CPU seconds are of one core. "Code"
 sources that decide a fit (`results.py`): tables, and methods in a table, with other digests were
 measured by other states of the code; "earlier" ones by states from before there were digests.
 
-The baselines are `km` (k-means of all views side by side: square roots and tf-idf of counts and
-sparse weights, dense views scaled, rows of length one in each view), `s10` and `s20` (spectral
-clustering of the graph of the 10 or 20 nearest neighbors of these points), `sum10` and `sum20`
-(spectral clustering of the sum of the views' graphs). `old` is `LinkPLSA` as it was: the best of
+The ten baselines are `km` (k-means of all views side by side: square roots and tf-idf of counts and
+sparse weights, dense views scaled to [0, 1], rows of length one in each view), `s10` and `s20`
+(spectral clustering of the graph of the 10 or 20 nearest neighbors of these points), `sum10` and
+`sum20` (spectral clustering of the sum of the views' graphs), and the same with a z: dense views
+with mean 0 and spread 1 in each feature instead. `old` is `LinkPLSA` as it was: the best of
 several starts by its objective, balanced weights. `default` is `LinkPLSA(K)`, `auto` is
 `coview.auto(views, K)`."""
 

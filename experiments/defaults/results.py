@@ -18,8 +18,8 @@ import coview
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.csv"
 # folders and files of coview that decide a fit
-DECISIVE = ("automatic", "baselines", "em", "ensemble", "graphs", "kernels", "models")
-DECISIVE_FILES = ("base.py", "classifier.py", "label_guess.py", "new_documents.py")
+DECISIVE = ("baselines", "em", "ensemble", "graphs", "kernels", "models")
+DECISIVE_FILES = ("automatic.py", "base.py", "classifier.py", "label_guess.py", "new_documents.py")
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
-"""Are the numbers of topics right? Writes topic_numbers.md.
+"""Are the numbers of topics right, and what do they cost? Writes topic_numbers.md.
 
     python -m experiments.defaults.topic_numbers [--seeds 1] [--kinds ...] [--data ngs mfeat ...]
 
 `coview.select_topics` with all defaults. Planted data: eleven kinds of 800 documents
-(experiments/defaults/planted.py) with 3 to 30 topics; both ends should be the planted number. Real
-data under COVIEW_DATA and `load_python_api`, and parts of them with some of the classes: the number
-of classes, which is one answer among others, should be within [coarse / 1.3, fine x 1.3], and fine
-within a factor of two of it. Rows are written as they come, with --resume only those that are
-missing.
+(experiments/defaults/planted.py) with 3 to 30 topics; both ends should be the planted number; and
+three kinds without any topics, where no number should be supported. Real data under COVIEW_DATA and
+`load_python_api`, and parts of them with some of the classes: the number of classes, which is one
+answer among others, should be within [coarse / 1.3, fine x 1.3], and fine within a factor of two of
+it. Cost: CPU seconds of `coview.auto(views)`, and of `LinkPLSA` with the number of topics that
+`auto` has chosen. Rows are written as they come, with --resume only those that are missing.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from coview import Views, select_topics
+from coview import LinkPLSA, Views, auto, select_topics
 from coview.datasets import DATASETS, load_dataset, load_python_api
-from experiments.defaults.planted import KINDS
+from experiments.defaults.planted import KINDS, NOTHING
 
-PLANTED = (3, 5, 8, 12, 20, 30)
+PLANTED = (3, 5, 12, 20, 30)
 DATA = (
     *("mfeat", "msrcv1", "reuters1200", "cora", "webkb_cornell", "webkb_texas"),
     *("webkb_washington", "webkb_wisconsin", "wikipedia", "ngs", "bdgp", "mnist4"),
@@ -40,6 +41,8 @@ PARTS = (
     *(("mfeat", 7), ("wikipedia", 6), ("python_api", 25), ("reuters1200", 4), ("ngs", 3)),
     *(("cora", 4), ("msrcv1", 4), ("bdgp", 3)),
 )
+COST = ("mfeat", "wikipedia", "reuters1200", "20newsgroups", "cora", "python_api")
+NOTHING_SEEDS = 5
 HERE = Path(__file__).parent
 
 Record = dict[str, Any]
@@ -55,7 +58,7 @@ def measure(views: Views, seed: int) -> Record:
         "coarse": found.coarse,
         "fine": found.fine,
         "confidence": found.confidence,
-        "bits": float(np.nanmean(found.bits, axis=0).max()),
+        "bits": float(found.bits.mean(axis=0).max()),
         "seconds": time.process_time() - begin,
         "documents": views.n_docs,
     }
@@ -101,6 +104,34 @@ def real_records(names: Sequence[str], seeds: int, done: set[str]) -> Iterable[R
                 views = make()
                 right = len(np.unique(views.labels))
                 yield {"key": key, "name": title, "right": right, **measure(views, seed)}
+
+
+def nothing_records(done: set[str]) -> Iterable[Record]:
+    """Yield a record for each kind of data without topics and each seed."""
+    for kind, make in NOTHING.items():
+        for seed in range(NOTHING_SEEDS):
+            key = f"nothing/{kind}/{seed}"
+            if key not in done:
+                yield {"key": key, "name": kind, "right": None, **measure(make(seed), seed)}
+
+
+def cost_records(names: Sequence[str], done: set[str]) -> Iterable[Record]:
+    """Yield CPU seconds of `auto` and of the fit with the number of topics that it has chosen."""
+    names = [name for name in names if f"cost/{name}" not in done]
+    for name in (*names[:1], *names):  # the first is fitted twice: it pays for what is compiled
+        views = load(name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            begin = time.process_time()
+            chosen = auto(views, verbose=False)
+            middle = time.process_time()
+            LinkPLSA(chosen.n_components, random_state=0).fit(views)
+            end = time.process_time()
+        record = {"key": f"cost/{name}", "name": name, "topics": int(chosen.n_components)}
+        found = {**record, "auto": middle - begin, "fit": end - middle}
+        if names and (name != names[0] or record["key"] in done):
+            yield found
+        done.add(record["key"])
 
 
 # -- the page --------------------------------------------------------------------------------------
@@ -184,10 +215,30 @@ def confidence_table(planted: Sequence[Record], real: Sequence[Record]) -> list[
     return lines
 
 
+def nothing_table(records: Sequence[Record]) -> list[str]:
+    """Return how often data without topics are said to support no number."""
+    lines = ["| | no number is supported |", "| --- | --- |"]
+    for kind in dict.fromkeys(r["name"] for r in records):
+        rows = [r for r in records if r["name"] == kind]
+        lines.append(f"| {kind} | {share(rows, lambda r: r['fine'] is None)} |")
+    return lines
+
+
+def cost_table(records: Sequence[Record]) -> list[str]:
+    """Return CPU seconds of `auto` and of one fit."""
+    lines = ["| | topics | auto | LinkPLSA | ratio |", "| --- | --- | --- | --- | --- |"]
+    for r in records:
+        cells = f"{r['auto']:.1f} | {r['fit']:.1f} | {r['auto'] / r['fit']:.1f}"
+        lines.append(f"| {r['name']} | {r['topics']} | {cells} |")
+    return lines
+
+
 def page(records: Sequence[Record]) -> str:
     """Return the page as markdown."""
     planted = [r for r in records if r["key"].startswith("planted")]
     real = [r for r in records if r["key"].startswith("real")]
+    whole = [r for r in real if "," not in r["name"] and r["name"] != "python_api"]
+    nothing = [r for r in records if r["key"].startswith("nothing")]
     lines = [
         "# The number of topics",
         "",
@@ -206,6 +257,13 @@ def page(records: Sequence[Record]) -> str:
         "",
         *real_table(real),
         "",
+        f"The whole sets without python_api: in range {share(whole, in_range)}, within a factor of",
+        f"two {share(whole, near_fine)}.",
+        "",
+        "## No topics at all",
+        "",
+        *nothing_table(nothing),
+        "",
         "## How sure",
         "",
         "Right: the number is in the range, and fine is within a factor of two of it.",
@@ -214,8 +272,11 @@ def page(records: Sequence[Record]) -> str:
         "",
         "## Cost",
         "",
-        f"CPU seconds on one core, median and most: planted {_seconds(planted)}, real",
-        f"{_seconds(real)}.",
+        f"CPU seconds of `select_topics`, median and most: planted {_seconds(planted)}, real",
+        f"{_seconds(real)}. CPU seconds of `coview.auto(views)`, tree included, and of `LinkPLSA`",
+        "with the number of topics that it has chosen:",
+        "",
+        *cost_table([r for r in records if r["key"].startswith("cost")]),
         "",
     ]
     return "\n".join(lines)
@@ -245,11 +306,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args.records.write_text("".join(f"{line}\n" for line in lines))
     for found in (
         real_records(args.data, args.real_seeds, done),
+        cost_records([name for name in COST if name in args.data], done),
+        nothing_records(done),
         planted_records(args.kinds, args.seeds, done),
     ):
         for record in found:
             records.append(record)
-            print(record["key"], record["coarse"], record["fine"], record["confidence"], flush=True)
+            print(*record.values(), flush=True)
             with args.records.open("a") as file:
                 file.write(json.dumps(record) + "\n")
             args.output.write_text(page(records), "utf-8")

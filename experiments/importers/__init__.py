@@ -56,6 +56,7 @@ def import_dataset(
     *,
     overwrite: bool = False,
     limits: ArchiveLimits | None = None,
+    source: str = "en",
 ) -> tuple[Views, Path]:
     """Import a data set of the papers from its publisher's archive.
 
@@ -72,6 +73,9 @@ def import_dataset(
         Replace a data set that was imported before.
     limits : ArchiveLimits, optional
         How much the archive may hold.
+    source : {"en", "fr", "gr", "it", "sp"}, default="en"
+        Of "reuters", the language in which the stories were written; any but English has a folder
+        of its own, such as `reuters-fr`.
 
     Returns
     -------
@@ -92,8 +96,13 @@ def import_dataset(
     ([[0.0, 1.0], [0.0, 0.0]], 'out')
     """
     data = dataset(name)
-    folder = data_home() / data.folder if out is None else Path(out).expanduser()
-    views = _IMPORTERS[data.folder](archive, folder, overwrite=overwrite, limits=limits)
+    own, options = data.folder, {}
+    if source != "en":
+        if own != "reuters":
+            raise ValueError(f"source={source!r} is for the data set reuters; got {name!r}.")
+        own, options = f"{own}-{source}", {"source": source}
+    folder = data_home() / own if out is None else Path(out).expanduser()
+    views = _IMPORTERS[data.folder](archive, folder, overwrite=overwrite, limits=limits, **options)
     return views, folder
 
 

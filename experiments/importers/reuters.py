@@ -1,4 +1,4 @@
-"""Importers of Reuters RCV1/RCV2 multilingual: the English part, or 1,200 documents of it.
+"""Importers of Reuters RCV1/RCV2 multilingual: stories written in one language, or 1,200 of them.
 
 The collection has a folder for each language with a file for each original language;
 `FR/Index_EN-FR` holds the English stories in French, one a line, in the same order as
@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.datasets.registry import dataset
-from coview.params import check_int, seed_of
+from coview.params import check_choice, check_int, seed_of
 from coview.views.container import Views
 from coview.wording import quoted
 from experiments.importers.archives import ArchiveError, ArchiveLimits, collect_files
@@ -28,6 +28,7 @@ def import_reuters(
     archive: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
+    source: str = "en",
     overwrite: bool = False,
     limits: ArchiveLimits | None = None,
 ) -> Views:
@@ -38,15 +39,18 @@ def import_reuters(
     archive, out, overwrite, limits
         As in :func:`experiments.importers.import_mfeat`. The zip file in which the UCI
         repository wraps the archive will do as well.
+    source : {"en", "fr", "gr", "it", "sp"}, default="en"
+        The language in which the stories were written.
 
     Returns
     -------
     views : Views
-        All stories written in English, in five languages. Columns are the words that occur, in
+        All stories written in it, in five languages. Columns are the words that occur, in
         the order of their numbers, which are their names.
     """
     check_target(out, overwrite)
-    views = _read_collection(archive, limits)
+    check_choice("source", source, LANGUAGES)
+    views = _read_collection(archive, limits, source)
     write_dataset(out, views, overwrite=overwrite)
     return views
 
@@ -98,8 +102,10 @@ def _published_sample(archive: str | os.PathLike[str], limits: ArchiveLimits | N
     )
 
 
-def _read_collection(archive: str | os.PathLike[str], limits: ArchiveLimits | None) -> Views:
-    names = {view: f"Index_EN-{view.upper()}" for view in LANGUAGES}
+def _read_collection(
+    archive: str | os.PathLike[str], limits: ArchiveLimits | None, source: str = "en"
+) -> Views:
+    names = {view: f"Index_{source.upper()}-{view.upper()}" for view in LANGUAGES}
     files = collect_files(archive, list(names.values()), limits=limits)
     matrices, features = {}, {}
     labels: list[int] = []

@@ -5,11 +5,12 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import * as curation from "../src/core/curation.js";
-import { countsOf, hasMixture, mainTopics, mixture, topics, unpack } from "../src/core/decode.js";
+import { countsOf, halves, mainTopics, mixture, topics, unpack } from "../src/core/decode.js";
 import { foldIn } from "../src/core/foldin.js";
+import { crc32, leftOut } from "../src/core/leftout.js";
 import { place, places } from "../src/core/map.js";
 import { predictTerms } from "../src/core/predict.js";
-import { noWords, topicWords } from "../src/core/words.js";
+import { callsFor, noWords, topicWords } from "../src/core/words.js";
 import { search } from "../src/core/search.js";
 
 const root = (p) => Math.round(Math.sqrt(p) * 65535);
@@ -52,8 +53,13 @@ function smallData() {
   }
   for (const v of [0, 1]) {
     arrays[`phi.${v}.values`] = Uint16Array.from(phi.map(root));
-    arrays[`phi.${v}.scale`] = Float32Array.from([1, 1, 1]);
+    arrays[`phi.${v}.scale`] = Float32Array.from([1, 1, 1, 1]);
     arrays[`term_share.${v}`] = Float32Array.from([0.3, 0.3, 0.2, 0.2]);
+    arrays[`damped_share.${v}`] = Float32Array.from([0.3, 0.3, 0.2, 0.2]);
+    arrays[`table.${v}.${1 - v}.indptr`] = Uint32Array.from([0, 1, 3, 4, 5]);
+    arrays[`table.${v}.${1 - v}.indices`] = Uint16Array.from([0, 0, 1, 3, 2]);
+    arrays[`table.${v}.${1 - v}.values`] = Float32Array.from([1, 0.25, 0.75, 1, 1]);
+    arrays[`names.${v}.${1 - v}.indices`] = Uint32Array.from([1, 1]);
     arrays[`words.${v}.indptr`] = Uint32Array.from([0, 2, 4, 4]);
     arrays[`words.${v}.terms`] = Uint16Array.from([0, 1, 2, 1]);
     arrays[`words.${v}.documents`] = Float32Array.from([6, 3, 3, 6]);
@@ -67,8 +73,7 @@ function smallData() {
     model: { fingerprint: "f" },
     search: {
       answer: [0, 1],
-      words_weight: 0.7,
-      shared_terms: {},
+      weights: { "0.0": [1, 0, 5, 0], "1.1": [1, 0, 5, 0], "0.1": [1, 1, 5, 0], "1.0": [1, 1, 0, 0] },
       prior: 1,
       max_iter: 200,
       tol: 1e-4,
@@ -82,7 +87,6 @@ test("mixtures, their main topics, and documents that lack a view", () => {
   const data = smallData();
   assert.deepEqual(Array.from(mixture(data, null, 2), (p) => Math.round(p * 100)), [50, 50, 0]);
   assert.deepEqual(Array.from(mainTopics(data, 1)), [0, 1, 0, -1]);
-  assert.equal(hasMixture(data, 1, 3), false);
   assert.deepEqual(countsOf(data, 0, 3), { terms: [1], values: [4] });
   assert.ok(Math.abs(topics(data, 0).subarray(0, 4).reduce((a, b) => a + b) - 1) < 1e-4);
 });
@@ -100,18 +104,60 @@ test("a prior below 1 leaves the largest topic", () => {
   assert.deepEqual(Array.from(foldIn(data, 0, { terms: [0], values: [0.5] })), [1, 0, 0]);
 });
 
+test("words that are not known: why", () => {
+  const data = smallData();
+  assert.equal(crc32(new TextEncoder().encode("123456789")), 0xcbf43926);
+  assert.equal(leftOut(data, 0, "Ball goal"), "");
+  assert.equal(leftOut(data, 0, "Moth ball moth"), "'moth' is not in the vocabulary");
+  const hashes = ["moth", "and"].map((word) => crc32(new TextEncoder().encode(word)));
+  data.arrays["leftout.0.indices"] = Uint32Array.from(hashes);
+  data.arrays["leftout.0.values"] = Uint32Array.from([1, 9]);
+  data.meta.views[0].left_out = { documents: 10, min: 2, max: 5, complete: true, options: ["--max-df", "--min-df", "--max-features"] };
+  assert.equal(
+    leftOut(data, 0, "moth and ball zebra"),
+    "'moth' is too rare (in 1 document; --min-df), 'and' is too common (in 90 % of the documents; --max-df), 'zebra' is in no document of training",
+  );
+  assert.match(leftOut(data, 0, "aa bb cc dd ee ff gg"), /, and 2 more$/);
+});
+
 test("search: the best first, with reasons; never the row that asks; filters", () => {
   const data = smallData();
   const found = search(data, { askView: 0, query: { text: "Ball ball unknown" }, answerView: 1 });
   assert.equal(found.hits[0].row, 0);
   assert.equal(found.hits.length, 3); // the last document lacks the view
   assert.deepEqual(found.unknown, ["unknown"]);
-  assert.equal(found.hits[0].why.topics[0][0], 0);
+  const [topic, word] = ["topics", "translation"].map((kind) => found.hits[0].why.find((one) => one.kind === kind));
+  assert.equal(topic.topic, 0);
+  assert.deepEqual(word.calls[0].slice(0, 2), ["ball", ["ball"]]);
+  assert.ok(Math.abs(topic.share + word.share - 1) < 1e-9);
   const own = search(data, { askView: 0, query: { row: 0 }, answerView: 0 });
   assert.ok(own.hits.every(({ row }) => row !== 0));
   const some = search(data, { askView: 0, query: { text: "vote" }, filter: (row) => row > 1 });
   assert.deepEqual(some.hits.map(({ row }) => row).sort(), [2, 3]);
+  const all = search(data, { askView: 0, query: { text: "vote" } }).hits;
+  assert.ok(Math.abs(all.reduce((sum, { score }) => sum + score, 0) - 1) < 1e-9); // probabilities
+  for (const { row, score } of some.hits) assert.equal(score, all.find((hit) => hit.row === row).score);
   assert.equal(search(data, { askView: 0, query: { text: "vote" }, top: 1 }).hits.length, 1);
+});
+
+test("search: by hand, by the words that an answer has and those that call for the query", () => {
+  const data = smallData();
+  const { hits } = search(data, { askView: 1, query: { text: "goal" }, answerView: 0 });
+  // log(1 + f / p) of the same name, and log(1 + t f / p) of what calls for it; p = 0.3
+  const shares = [Math.log(2) / (Math.log(2) + Math.log(4)), 0, 0, 1];
+  const odds = shares.map((f) => (1 + f / 0.3) * (1 + (0.75 * f) / 0.3));
+  const total = odds.reduce((sum, x) => sum + x, 0);
+  assert.deepEqual(hits.map(({ row }) => row), [3, 0, 1, 2]);
+  for (const { row, score } of hits) assert.ok(Math.abs(score - odds[row] / total) < 1e-6);
+  assert.deepEqual(hits[2].why, []); // without evidence
+});
+
+test("what a word calls for in the other views", () => {
+  assert.deepEqual(callsFor(smallData(), 0, 1), [{ view: 1, words: [["goal", 0.75], ["ball", 0.25]] }]);
+});
+
+test("half precision", () => {
+  assert.deepEqual(Array.from(halves(Uint16Array.from([0x3c00, 0xc000, 0x0001, 0x3555]))), [1, -2, 2 ** -24, 0.333251953125]);
 });
 
 test("search: what cannot be asked has a reason", () => {

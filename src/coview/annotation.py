@@ -11,6 +11,11 @@ that is asked for. The mixture is the one that `transform` returns:
 
 Topics are `components_`; in models with feature topics these are sum_y p(y|z) p(w|y).
 
+Where the model keeps what a search needs (`keep_search`), p(w|d) is half that and half what the
+terms of the other views call for, sum_w' f(w'|d) t(w|w') with the table of `retrieval.translation`,
+the mean over the views that are given. A table counts only where documents that were held back are
+found by it, and not for a mixture given as such, whose terms are not known.
+
 The mixture of a view that says little is as sure of itself as that of any other. With a trust t < 1
 p(w|d) is t times the sum above plus 1 - t times p(w), the share of the term in all training
 documents; docs/annotation.md has what that gives.
@@ -30,8 +35,10 @@ from coview.documents import is_one_document
 from coview.extras import need_pandas
 from coview.models import topic_model
 from coview.params import check_int, check_real
-from coview.retrieval.gallery import check_view, training_mixture
+from coview.retrieval.evidence import KINDS
+from coview.retrieval.gallery import check_view, known_ids, training_mixture
 from coview.retrieval.query import Doc, as_mixtures, read_one
+from coview.retrieval.translation import term_shares
 from coview.runners.native import one_native_thread
 from coview.term_names import shown_term
 from coview.views.checks import DataWarning
@@ -39,6 +46,7 @@ from coview.views.container import Views
 from coview.wording import listing, plural, printable, quoted
 
 BLOCK_CELLS = 2**22  # documents x terms that are computed at once
+CALLED = 0.5  # share of what terms call for in p(w|d); the rest is what topics call for
 
 
 class PredictedTerm(NamedTuple):
@@ -150,7 +158,8 @@ def predict_terms(
     one, mixtures, views, known = _mixtures(model, inner, X)
     counts = views[in_view] if skip_known and views is not None and in_view in views.names else None
     trusts = _trusts(inner, views, trust, len(mixtures))
-    best = _best(_terms_given(inner, in_view, mixtures, trusts), top, counts)
+    called = _calls(inner, in_view, X, views)
+    best = _best(_terms_given(inner, in_view, mixtures, trusts, called), top, counts)
     documents = _documents(X, views, len(mixtures))
     found = [
         PredictedTerms(in_view, *_named(inner, in_view, columns, p, told), document)
@@ -216,8 +225,44 @@ def trust_in_views(model: Any) -> dict[str, float]:
     return {name: reliability[name] / best for name in model.view_names_}
 
 
+def _calls(
+    model: Any, in_view: str, X: Any, views: Views | None
+) -> list[tuple[sp.csr_array, sp.csr_array]]:
+    """Return f(w'|d) of each view whose terms call for those of another, and the table t(w|w')."""
+    evidence = getattr(model, "search_", None)
+    if evidence is None:
+        return []
+    if isinstance(X, Doc):
+        row = known_ids(model).row_of(X.id)
+        wanted = [v for v in evidence.counts if X.view in (None, v)]
+        counts = {v: sp.csr_array(evidence.counts[v][[row]]) for v in wanted}
+    else:
+        counts = {} if views is None else model.as_counts(views)
+    translation = KINDS.index("translation")
+    return [
+        (term_shares(rows), evidence.tables[view, in_view])
+        for view, rows in counts.items()
+        if (view, in_view) in evidence.tables
+        and evidence.pairs[in_view, view].weights[translation] > 0
+    ]
+
+
+def _called(calls: list[tuple[sp.csr_array, sp.csr_array]], part: slice) -> np.ndarray:
+    """Return what the terms of some documents call for, rows of sum 1, or 0 for nothing."""
+    total = np.zeros(1)
+    for shares, table in calls:
+        rows = (shares[part] @ table).toarray().astype(np.float64)
+        sums = rows.sum(axis=1, keepdims=True)
+        total = total + np.divide(rows, sums, out=np.zeros_like(rows), where=sums > 0)
+    return total / np.maximum(total.sum(axis=-1, keepdims=True), 1.0)
+
+
 def _terms_given(
-    model: Any, view: str, mixtures: np.ndarray, trusts: np.ndarray
+    model: Any,
+    view: str,
+    mixtures: np.ndarray,
+    trusts: np.ndarray,
+    calls: list[tuple[sp.csr_array, sp.csr_array]],
 ) -> Iterator[np.ndarray]:
     """Yield p(w|d) of one document after the other; equal terms have equal bits."""
     topics = model.components_[view].astype(np.float64)
@@ -227,8 +272,10 @@ def _terms_given(
         part = slice(start, start + step)
         with one_native_thread("blas"):
             p_w_d = mixtures[part].astype(np.float64) @ topics
-        t = trusts[part, None]
-        yield from (t * p_w_d + (1 - t) * p_w).astype(np.float32)
+        t, called = trusts[part, None], _called(calls, part)
+        p_w_d = t * p_w_d + (1 - t) * p_w
+        share = CALLED * called.sum(axis=-1, keepdims=True)
+        yield from ((1 - share) * p_w_d + CALLED * called).astype(np.float32)
 
 
 def _best(

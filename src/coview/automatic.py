@@ -200,10 +200,13 @@ class Choice:
         """Return what was chosen in at most six lines, for the first screen."""
         views = [_in_short(view, self.facts.n_docs) for view in self.facts.views[:SHORT_LIST]]
         more = len(self.facts.views) - len(views)
+        number = self.about_topics
+        if self.selection is not None and command:
+            number = f"{self.selection.in_short('--topics ')}."
         lines = [
             f"{plural(self.facts.n_docs, 'document')}: {'; '.join(views)}"
             f"{f'; and {more} more' if more else ''}.",
-            f"{type(topic_model(fitted)).__name__} with {self._number(command)}",
+            f"{type(topic_model(fitted)).__name__} with {number}",
         ]
         trust = _trust(fitted)
         if trust is not None:
@@ -211,15 +214,10 @@ class Choice:
         lines += [
             f"{quoted(a)} and {quoted(b)} may be copies." for a, b, _ in self.facts.copies[:1]
         ]
-        by_hand = fitted.why_.command if command else fitted.why_.python
-        lines.append(f"The same by hand: {by_hand}")
-        lines.append(f"All reasons: {'--why' if command else 'model.why_'}")
-        return lines
-
-    def _number(self, command: bool) -> str:
-        if self.selection is None:
-            return self.about_topics
-        return f"{self.selection.in_short('--topics ' if command else 'n_components=')}."
+        by_hand, why = (
+            (fitted.why_.command, "--why") if command else (fitted.why_.python, "model.why_")
+        )
+        return [*lines, f"The same by hand: {by_hand}", f"All reasons: {why}"]
 
     def _start(self, model: Any) -> str:
         """Return the name of the start."""
@@ -397,16 +395,11 @@ def _view_facts(name: str, matrix: sp.csr_array, present: np.ndarray, n_docs: in
 
 
 def _kind(matrix: sp.csr_array, rows: sp.csr_array) -> str:
-    if _is_measured(rows):
-        return MEASUREMENTS
+    if has_negatives(rows) or (rows.shape[0] > 1 and is_dense_real(rows)):
+        return MEASUREMENTS  # which the models scale
     if is_links(matrix) and matrix.nnz:
         return LINKS
     return COUNTS if is_sparse_counts(rows) or is_dense(rows) else WEIGHTS
-
-
-def _is_measured(rows: sp.csr_array) -> bool:
-    """Return whether a view is one that the models scale."""
-    return has_negatives(rows) or (rows.shape[0] > 1 and is_dense_real(rows))
 
 
 # -- the reasons before the fit --------------------------------------------------------------------
@@ -434,7 +427,8 @@ def _about_data(facts: Facts, clustered: bool, learned: bool = True) -> Iterator
     yield f"The data have {documents} and {views}: {shown}{more}."
     nobody = [v.name for v in facts.views if not v.n_docs]
     if nobody:
-        yield f"No document has anything in {_view_or_views(nobody)}, with no part in the model."
+        views = f"view{'s' if len(nobody) > 1 else ''} {listing(nobody)}"
+        yield f"No document has anything in {views}, which the model leaves out."
     fewer = [v for v in facts.views if 0 < v.n_docs < facts.n_docs]
     if fewer:
         numbers = ", ".join(f"{quoted(v.name)} {v.n_docs:,}" for v in fewer[:MOST_NAMED])
@@ -632,10 +626,6 @@ def _command(name: str, n_topics: int, given: Mapping[str, Any], classify: bool)
 def _listed(by_name: Mapping[str, float], most: int = MOST_NAMED) -> str:
     shown = [f"{quoted(n)} {value:.2f}" for n, value in list(by_name.items())[:most]]
     return ", ".join([*shown, *(["..."] if len(by_name) > most else [])])
-
-
-def _view_or_views(names: Sequence[str]) -> str:
-    return f"view{'s' if len(names) > 1 else ''} {listing(names)}"
 
 
 def _percent(share: float) -> str:

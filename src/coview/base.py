@@ -2,7 +2,7 @@
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from os import PathLike
@@ -112,8 +112,9 @@ class BaseViewsModel(
     topic_word_prior : float, default=1.0
         The same for topics p(w|z), over the terms that occur; in models with feature topics, for
         those.
-    view_weights : str, ViewReliability, sequence of float, or dict of float, default="learn"
-        Weight of each view's likelihood. "balanced" gives each view the same weighted number of
+    view_weights : str, ViewReliability, float, sequence or dict of float, default="learn"
+        Weight of each view's likelihood; one number is that of every view, and "equal" one divided
+        by the number of views. "balanced" gives each view the same weighted number of
         tokens on an average document that has it, but no count of a sparse view a weight above 1.
         "learn" multiplies that by how far the view can be trusted (see
         :func:`coview.view_reliability`, whose answer may be given here instead): a view of noise
@@ -220,11 +221,22 @@ class BaseViewsModel(
         The coarser topics that the topics are part of; only where a tree was made, by
         :func:`coview.auto` or :func:`coview.topic_tree`, and assigned. `at_level` takes its levels.
         A refit and `partial_fit` drop it.
+    search_ : SearchEvidence
+        What a search of the training documents needs, after `keep_search`, and in what `coview fit`
+        wrote. A refit and `partial_fit` drop it.
     topic_centers_ : ndarray of shape (n_components, n_components)
         The center of each cluster of mixtures; only with `assign="kmeans"`.
     """
 
     _one_view = False  # whether the model takes a single view only
+    # where defaults differ from the papers: what all have, to which a model adds what its own has
+    _published: Mapping[str, Any] = {
+        "init": "random",
+        "view_weights": 1.0,
+        "ensemble": 0,
+        "scaling": None,
+        "assign": "argmax",
+    }
     _schedule: tuple[Update, ...] = ("both",)  # the updates of one iteration, see `run_em`
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -276,6 +288,19 @@ class BaseViewsModel(
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @classmethod
+    def as_published(cls, n_components: int = 10, **params: Any) -> Self:
+        """Return the model with every option as its paper has it.
+
+        Defaults are what works; here they are what is printed. The notes of the class say what the
+        paper leaves open, and what it gives for each of its data sets. Any parameter of the model
+        may be given, and then takes the place of the paper's.
+        """
+        found: dict[str, Any] = {}
+        for part in reversed(cls.__mro__):
+            found |= vars(part).get("_published", {})
+        return cls(n_components, **{**found, **params})
 
     # -- what a model defines --------------------------------------------------------------
 
@@ -345,7 +370,7 @@ class BaseViewsModel(
                 checkpoint, self.random_state, fingerprint, type(self).__name__
             )
             seeds = RestartSeeds(writer.seed, self.n_init)
-            with source_of(self, views, writer, runner) as source:
+            with writer.locked(), source_of(self, views, writer, runner) as source:
                 rng = np.random.default_rng(seeds.own)
                 data, learned = self._prepare_training(source.sample, source.of_sample(labels), rng)
                 data, learned = source.coupled(data, learned)
@@ -446,7 +471,13 @@ class BaseViewsModel(
         }
         for name, value in attributes.items():
             setattr(self, name, value)
-        for name in ("why_", "hidden_topics_", "topic_tree_", *OF_STREAM):  # of another fit
+        for name in (
+            "why_",
+            "hidden_topics_",
+            "topic_tree_",
+            "search_",
+            *OF_STREAM,
+        ):  # of another fit
             self.__dict__.pop(name, None)
         hidden = hidden_of(self.init, self.n_components)
         if len(hidden):

@@ -19,7 +19,7 @@ from sklearn.model_selection import train_test_split
 from coview.datasets import load_python_api
 from coview.datasets.python_api import read_python_api_texts
 from coview.escaping import for_terminal
-from coview.metrics import match_ranks, normalized_mutual_info, purity, similarity
+from coview.metrics import match_ranks, normalized_mutual_info, purity
 from coview.models import model_class
 from coview.reporting import top_terms
 from coview.reporting.terms import documents_with_view, words_or_dash
@@ -43,7 +43,7 @@ NAME_WIDTH = 46
 
 @dataclass(frozen=True)
 class CrossViewSearch:
-    """Similarities of held-out items, in one view, to the same items in another view."""
+    """Scores of held-out items in one view, for queries that are the same items in another."""
 
     query_view: str
     answer_view: str
@@ -90,6 +90,7 @@ def run_demo(
     console.print(escape(repr(views)), highlight=False)
     train, test = _split(views, seed)
     model = _fit(model_name, train, seed)
+    model.keep_search(train)
     console.print(
         f"\n{type(model).__name__}, {N_TOPICS} topics, on {len(train):,} of them: "
         f"{model.n_iter_} iterations.\n"
@@ -192,9 +193,12 @@ def _show_answers(console: Console, model: Any, views: Views) -> None:
 
 
 def _search(model: Any, test: Views, query_view: str, answer_view: str) -> CrossViewSearch:
-    """Fold in each view of the held-out items separately, so that no query has seen its answer."""
-    queries, gallery = (model.transform(test.select(v)) for v in (query_view, answer_view))
-    return CrossViewSearch(query_view, answer_view, similarity(queries, gallery))
+    """Ask for the held-out items with one view, among their other views."""
+    index = SearchIndex(model, in_view=answer_view, views=test.select(answer_view))
+    positions, found = index.query_many(test.select(query_view), len(test))
+    scores = np.full((len(test), len(test)), -1.0)  # items without a known term
+    np.put_along_axis(scores, positions, found, axis=1)
+    return CrossViewSearch(query_view, answer_view, scores)
 
 
 def _table(title: str) -> Table:

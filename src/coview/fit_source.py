@@ -348,7 +348,7 @@ class OnDisk(InMemory):
 
 def _weights_of_all(given: Any, data: Prepared, learned: dict[str, Any]) -> dict[str, float]:
     """Return the weights of the views from all documents, and their reliability in the sample."""
-    if not isinstance(given, str) and not hasattr(given, "weights"):
+    if not hasattr(given, "weights") and not (isinstance(given, str) and given != "equal"):
         return view_weights(given, data)
     balanced = view_weights("balanced", data)
     trust = learned["view_reliability_"] or {}

@@ -1,8 +1,8 @@
 """Model files read only to be shown, by `coview topics` and `coview info`: attributes, no methods.
 
-The same checks are made as in `coview.load`. But the classes of models and recipes are not
-imported, and with them scikit-learn and SciPy, whose import took three quarters of the time of a
-command that shows a small model.
+The same checks are made as in `coview.load`, but what a search needs is not read. The classes of
+models and recipes are not imported, and with them scikit-learn and SciPy, whose import took three
+quarters of the time of a command that shows a small model.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ class _DisplayUnpacker(Unpacker):
     def _record(self, value: dict) -> Any:
         if value["$"] == "topic_tree":  # it has methods, and needs no model
             return super()._record(value)
+        if value["$"] == "search_evidence":  # large, and shown by its size alone
+            return None
         return SimpleNamespace(**{n: self.unpack(v) for n, v in value["fields"].items()})
 
     def _recipe(self, value: dict) -> Any:

@@ -52,6 +52,9 @@ _RECORDS = {  # {kind: (module, class)}
     "strength_path": ("coview.strength", "StrengthPath"),
     "topic_tree": ("coview.tree", "TopicTree"),
     "view_reliability": ("coview.ensemble.reliability", "ViewReliability"),
+    "search_evidence": ("coview.retrieval.evidence", "SearchEvidence"),
+    "view_terms": ("coview.retrieval.evidence", "ViewTerms"),
+    "pair_evidence": ("coview.retrieval.evidence", "PairEvidence"),
 }
 
 
@@ -86,7 +89,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     from coview.views.checks import DataWarning
 
     fitted_model(model)
-    packer = _Packer()
+    packer = Packer()
     header = packer.pack(model)
     for what, values in packer.left_out.items():
         if values:
@@ -176,10 +179,12 @@ def _summary(path: str | os.PathLike[str], sealed: dict[str, Any]) -> dict[str, 
 # -- values as JSON and tensors -------------------------------------------------------------------
 
 
-class _Packer:
+class Packer:
     """Turn values into JSON; arrays go to `tensors`, each once even if it is used repeatedly."""
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str = "t", sparse: bool = False) -> None:
+        self._prefix = prefix
+        self.sparse = sparse  # whether sparse matrices are data; a graph as a parameter is not
         self.tensors: dict[str, np.ndarray] = {}
         self.left_out: dict[str, list[str]] = {"Parameters": [], "Attributes": []}
         self._seen: dict[int, tuple[np.ndarray, str]] = {}
@@ -200,9 +205,16 @@ class _Packer:
             return {"$": "dict", "items": [[k, self.pack(v)] for k, v in self._items(value)]}
         if isinstance(value, np.ndarray):
             return self._array(value)
+        if isinstance(value, type | np.dtype) and value in (np.float32, np.float64, float):
+            return np.dtype(value).name
+        if self.sparse and type(value).__name__ == "csr_array":
+            parts = [self._tensor(a) for a in (value.data, value.indices, value.indptr)]
+            return {"$": "csr", "parts": parts, "width": value.shape[1]}
         for kind, home in _RECORDS.items():
             if (type(value).__module__, type(value).__name__) == home:
+                before, self.sparse = self.sparse, self.sparse or kind == "search_evidence"
                 packed = {f.name: self.pack(getattr(value, f.name)) for f in fields(value)}
+                self.sparse = before
                 return {"$": kind, "fields": packed}
         if isinstance(value, _RecipeAndTerms):
             return self._recipe(value)
@@ -230,7 +242,7 @@ class _Packer:
     def _tensor(self, array: np.ndarray) -> str:
         """Return the name of the tensor; mixtures that several views share are written once."""
         if id(array) not in self._seen:
-            name = f"t{len(self.tensors):03d}"
+            name = f"{self._prefix}{len(self.tensors):03d}"
             self.tensors[name] = array
             self._seen[id(array)] = array, name  # a reference keeps the id from being reused
         return self._seen[id(array)][1]
@@ -279,7 +291,7 @@ class _Packer:
 
 
 class Unpacker:
-    """Turn JSON back into values: only kinds that `_Packer` writes, only classes of coview."""
+    """Turn JSON back into values: only kinds that `Packer` writes, only classes of coview."""
 
     def __init__(self, tensors: dict[str, np.ndarray]) -> None:
         self._tensors = tensors
@@ -288,6 +300,7 @@ class Unpacker:
             "tuple": self._tuple,
             "dict": self._dict,
             "array": self._array,
+            "csr": self._csr,
             "texts": self._texts,
             **dict.fromkeys(_RECORDS, self._record),
             "recipe": self._recipe,
@@ -295,7 +308,7 @@ class Unpacker:
         }
 
     def unpack(self, value: Any) -> Any:
-        """Return the value that `_Packer.pack` turned into this JSON."""
+        """Return the value that `Packer.pack` turned into this JSON."""
         if isinstance(value, list):
             return [self.unpack(item) for item in value]
         if not isinstance(value, dict):
@@ -324,6 +337,12 @@ class Unpacker:
 
     def _array(self, value: dict) -> np.ndarray:
         return self._tensors[value["tensor"]]
+
+    def _csr(self, value: dict) -> Any:
+        from coview.loaded import sparse_rows
+
+        data, indices, indptr = (self._tensors[name] for name in value["parts"])
+        return sparse_rows(data, indices, indptr, value["width"])
 
     def _texts(self, value: dict) -> np.ndarray:
         texts = unpack_texts(self._tensors[value["blob"]], self._tensors[value["ends"]])

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from coview.params import LARGEST
 from coview.store import DamagedFile
 
 # the types that kernels are made for, and in which no sum of places wraps around
@@ -184,7 +185,7 @@ def check_value(
     """
     fits = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
     if fits and isinstance(value, int | float) and not isinstance(value, bool):
-        fits = bool(np.isfinite(value) if isinstance(value, float) else True)
+        fits = bool(np.isfinite(value)) if isinstance(value, float) else abs(value) < LARGEST
         fits = fits and (low is None or value >= low) and (high is None or value <= high)
     if not fits:
         raise ValueError(f"its {what} is {str(value)[:60]!r}")
@@ -197,3 +198,35 @@ def check_keys(values: Any, what: str, names: Sequence[str]) -> Mapping[str, Any
         found = list(values)[:5] if isinstance(values, Mapping) else type(values).__name__
         raise ValueError(f"its {what} should be of {', '.join(names)}; found {found}")
     return values
+
+
+# -- sparse matrices -------------------------------------------------------------------------------
+
+
+def sparse_rows(data: Any, indices: Any, indptr: Any, width: Any) -> Any:
+    """Return a csr_array of parts that were read, if they fit together: kernels do not check."""
+    import scipy.sparse as sp
+
+    check_value(width, "number of columns", int, low=0)
+    what = "sparse rows"
+    check_array(indices, what, (None,), "i", low=0, below=width)
+    check_array(indptr, what, (None,), "i", low=0)
+    check_array(data, what, (len(indices),))
+    if not len(indptr) or indptr[0] != 0 or indptr[-1] != len(indices):
+        raise ValueError("its sparse rows do not fit together")
+    if (indptr[1:] < indptr[:-1]).any():
+        raise ValueError("its sparse rows end before they begin")
+    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    if ((rows[1:] == rows[:-1]) & (indices[1:] <= indices[:-1])).any():
+        raise ValueError("its sparse rows have a column twice, or out of order")
+    return sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
+
+
+def check_sparse(matrix: Any, what: str, shape: Sequence[int | None], high: float = np.inf) -> None:
+    """Refuse what is no sparse matrix of this shape with values from 0 to `high`."""
+    if type(matrix).__name__ != "csr_array":
+        raise ValueError(f"its {what} are no sparse rows")
+    if not all(n is None or n == length for n, length in zip(shape, matrix.shape, strict=True)):
+        raise ValueError(f"its {what} have the shape {matrix.shape}; expected {tuple(shape)}")
+    if matrix.nnz and not (matrix.data.min() >= 0 and matrix.data.max() <= high):
+        raise ValueError(f"its {what} hold numbers below 0 or above {high:g}")

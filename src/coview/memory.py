@@ -93,15 +93,36 @@ def _machine_available() -> float | None:
         kib = next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))
         return float(kib) * 1024
     except (OSError, StopIteration):
+        pass
+    try:  # macOS and Windows
+        import psutil
+
+        return float(psutil.virtual_memory().available)
+    except ImportError:
         return _physical_memory()
 
 
 def _physical_memory() -> float | None:
-    # without /proc only the size of the memory is known, not how much is free
+    # without /proc and psutil only the size of the memory is known, not how much is free
     try:
         return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return None
+
+
+def resident_memory() -> float:
+    """Return the bytes of memory that this process holds now; NaN where that is not known."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return float(pages * os.sysconf("SC_PAGE_SIZE"))
+    except OSError:
+        pass
+    try:
+        import psutil
+
+        return float(psutil.Process().memory_info().rss)
+    except ImportError:
+        return math.nan
 
 
 def _container_available() -> float | None:

@@ -16,14 +16,17 @@ from coview.loaded import (
     check_array,
     check_keys,
     check_shares,
+    check_sparse,
     check_value,
     finite_or_nan,
     not_nan,
 )
+from coview.params import LARGEST_FACTOR, LARGEST_STRENGTH, check_fold_in
 from coview.tree import TopicTree
 from coview.wording import plural, quoted
 
 SLACK = 1e-3  # of sums in single precision
+LARGEST_GRAPH_STRENGTH = 1e5 * LARGEST_STRENGTH  # with the tokens of a document
 MOST_FIRST_DOCS = 10**9  # with which a stream begins
 OPTIONAL_TERMS = ("roughness", "log_prior", "seed_term", "ensemble_term")
 Check = Callable[[Any, str], Any]
@@ -34,7 +37,10 @@ REQUIRED = (
 )
 
 # parameters that are used after the fit, and checked here
-USED_PARAMETERS = ("doc_topic_prior", "dtype", "guess_strength", "strength_scale")
+USED_PARAMETERS = (
+    *("doc_topic_prior", "dtype", "fold_in_max_iter", "fold_in_tol", "guess_strength"),
+    "strength_scale",
+)
 
 
 def check_model(model: Any) -> None:
@@ -63,6 +69,45 @@ def check_model(model: Any) -> None:
         if view not in sizes.widths:
             raise ValueError(f"it has a voter of {quoted(view)}, which is no view")
         check_model(voter)
+
+
+def check_evidence(evidence: Any, widths: Mapping[str, int]) -> None:
+    """Refuse evidence of a search that does not fit the views: kernels do not check bounds."""
+    from coview.retrieval.evidence import KINDS, PairEvidence, SearchEvidence, ViewTerms
+
+    if not isinstance(evidence, SearchEvidence):
+        raise ValueError("its evidence of a search is none")
+    dims = {}
+    for view, terms in check_value(evidence.views, "views of a search", dict).items():
+        if view not in widths or not isinstance(terms, ViewTerms):
+            raise ValueError(f"its evidence is of {quoted(str(view))}, which is no view")
+        what = f"evidence of view {quoted(view)}"
+        check_array(terms.shares, what, (widths[view],), low=0)
+        check_array(terms.rarity, what, (widths[view],))
+        dims[view] = check_array(terms.center, what, (None,)).shape[0]
+        if terms.directions.dtype != np.float16 or terms.directions.shape[1:] != (dims[view],):
+            raise ValueError(f"its directions of view {quoted(view)} are of another kind")
+        if len(terms.directions) != widths[view] or not np.isfinite(terms.directions).all():
+            raise ValueError(f"its directions of view {quoted(view)} do not fit its terms")
+    if not set(evidence.counts) <= set(dims):
+        raise ValueError("its documents have views without evidence")
+    for (a, b), table in evidence.tables.items():
+        check_sparse(table, "translation table", (widths[a], widths[b]), 1 + SLACK)
+        check_array(evidence.term_docs[a, b], "documents of terms", (widths[a],), "i", low=0)
+    if set(evidence.pairs) != {(a, b) for a in dims for b in dims}:
+        raise ValueError("its evidence lacks a pair of views, or has others")
+    for (a, b), pair in evidence.pairs.items():
+        if not isinstance(pair, PairEvidence):
+            raise ValueError("its evidence of a pair of views is none")
+        check_array(pair.weights, "weights of evidence", (len(KINDS),), low=0)
+        for number in (pair.first, pair.ten):
+            check_value(number, "evidence", float, int, low=0, high=1)
+        check_value(pair.held_back, "evidence", int, low=0)
+        check_array(pair.names, "shared names", (2, None), "i", low=0)
+        if (pair.names >= np.array([[widths[a]], [widths[b]]])).any():
+            raise ValueError("its shared names are beyond the terms")
+        check_array(pair.mapping, "linear map", (dims[a], dims[b]))
+        check_array(pair.center, "linear map", (dims[b],))
 
 
 def _check_documents(model: Any, view: str) -> None:
@@ -133,6 +178,7 @@ class _Sizes:
             "topic_names_": self._topic_names,
             "hidden_topics_": _integers((None,), k),
             "topic_tree_": _or_none(self._topic_tree),
+            "search_": _or_none(self._search),
             "topic_stability_": _or_none(_array((k,), may_be=finite_or_nan)),
             "doc_confidence_": _or_none(_array((docs,), may_be=finite_or_nan)),
             "topic_centers_": _array((k, k)),
@@ -140,8 +186,9 @@ class _Sizes:
             "topic_links_": self._by_view(lambda width: _shares((k, None))),
             "view_shares_": _array((k, len(self.names)), low=0),
             "graph_weights_": _by_graph,
-            "graph_strength_": _number(float, int, low=0),
+            "graph_strength_": _number(float, int, low=0, high=LARGEST_GRAPH_STRENGTH),
             "graph_points_": self._some_views(self._points),
+            "recipes_": self._some_views(lambda width: _or_none(_recipe)),
             "_n_features_out": _number(int, low=k, high=k),
             "n_features_in_": _number(int, low=sum(self.widths.values())),
             "random_state_used_": _number(int, low=0),
@@ -194,6 +241,13 @@ class _Sizes:
         for name, objective in getattr(trace, "candidates", ()):
             check_value(name, what, str)
             float(objective)
+
+    def _search(self, evidence: Any, what: str) -> None:
+        check_evidence(evidence, self.widths)
+        for view, counts in evidence.counts.items():
+            check_sparse(counts, f"{what} of view {quoted(view)}", (self.docs, self.widths[view]))
+        if evidence.titles is not None:
+            check_array(evidence.titles, f"titles of {what}", (self.docs,), "U")
 
     def _names_of_views(self, names: Any, what: str) -> None:
         for name in check_value(names, what, list):
@@ -266,8 +320,9 @@ def _check_used_parameters(model: Any) -> None:
     """
     given = vars(model)
     prior = given.get("doc_topic_prior", 1.0)
-    if not check_value(prior, "doc_topic_prior", int, float, low=0) > 0:
+    if not check_value(prior, "doc_topic_prior", int, float, low=0, high=LARGEST_FACTOR) > 0:
         raise ValueError("its doc_topic_prior is 0")
+    check_fold_in(given.get("fold_in_max_iter", 1), given.get("fold_in_tol", 0.0))
     check_value(given.get("strength_scale", ""), "strength_scale", str)
     if "dtype" in given and np.dtype(given["dtype"]) not in (np.float32, np.float64):
         raise ValueError(f"its dtype is {given['dtype']}")
@@ -286,7 +341,7 @@ def _check_classifier(model: Any) -> None:
     if len(known) != n_classes or not known >= set(model.labels_.tolist()):
         raise ValueError("its classes_ are not those of its labels_")
     if "guess_strength" in vars(model):
-        check_value(model.guess_strength, "guess_strength", int, float, low=0)
+        check_value(model.guess_strength, "guess_strength", int, float, low=0, high=LARGEST_FACTOR)
     check_value(getattr(model, "n_unlabeled_", 0), "number of unlabeled documents", int, low=0)
     if getattr(model, "guess_", None) is not None:
         check_shares(model.guess_, "guess", (n_docs, n_classes))
@@ -338,7 +393,12 @@ def _stream(state: Any, what: str) -> None:
 def _by_graph(weights: Any, what: str) -> None:
     """Check the weights of graphs, those of views and others that were given."""
     for weight in check_value(weights, what, dict).values():
-        check_value(weight, what, float, int, low=0)
+        check_value(weight, what, float, int, low=0, high=1 + SLACK)
+
+
+def _recipe(value: Any, what: str) -> None:
+    """Check that it is what `Unpacker` makes of a recipe, which checks itself."""
+    check_value(getattr(value, "kind", None), what, str)
 
 
 def _or_none(check: Check) -> Check:

@@ -27,7 +27,7 @@ from coview.em.simplex import Room, mean_mixture, pad_topics
 from coview.em.starts import Start, deterministic_kmeans
 from coview.em.term_documents import term_documents, topic_documents
 from coview.em.unseen_terms import warn_of_unseen
-from coview.params import check_dtype, check_factor, check_int, check_positive, check_real
+from coview.params import check_dtype, check_factor, check_fold_in, check_positive
 from coview.reading.left_out import name_left_out
 from coview.runners.threads import ThreadRunner, in_this_thread
 from coview.shards.sharded import ShardedViews
@@ -377,11 +377,6 @@ class NewDocumentsMixin(TransformerMixin):
         # scikit-learn looks for these tags in every estimator with predict_proba
         tags.classifier_tags = ClassifierTags()
         return tags
-
-
-def check_fold_in(max_iter: int, tol: float) -> tuple[int, float]:
-    """Check when the folding in of a document ends."""
-    return check_int("fold_in_max_iter", max_iter, 1), check_real("fold_in_tol", tol)
 
 
 def _own_terms(

@@ -26,6 +26,7 @@ _LONGEST_STEM = 120  # bytes of the target's name in that of its temporary file
 # how libraries that raise no OSError, or one without a number, tell the number of an error
 _ERROR_NUMBER = re.compile(r"(?:os error|errno)[ =]+([0-9]+)", re.IGNORECASE)
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+_TAKEN = {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # by another lock
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 _SPECIAL = (
     (stat.S_ISCHR, "a device"),
@@ -96,6 +97,64 @@ def _try_to_write(target: Path) -> None:
     beside = temporary_path(target)
     os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     beside.unlink()
+
+
+# -- locks -----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def locked(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Work on a file that no other process or thread of this machine works on; wait for none.
+
+    The lock is a file beside it, ``.<name>.lock``; it ends with the process that holds it.
+
+    Raises
+    ------
+    BlockingIOError
+        If somebody else works on it.
+    """
+    target = output_file(path)
+    lock = target.with_name(f".{target.name}.lock")
+    with explained(target):
+        handle = _lock(lock, target)
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows keeps what is open
+            lock.unlink()
+        with suppress(OSError):
+            _flock(handle, taken=False)  # closing alone would leave it to forked processes
+        os.close(handle)
+
+
+def _lock(lock: Path, target: Path) -> int:
+    while True:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT)
+        try:
+            _flock(handle, taken=True)
+        except OSError as error:
+            if error.errno in _TAKEN:
+                os.close(handle)
+                raise BlockingIOError(
+                    f"{target} is being worked on by another fit or update: wait until it has "
+                    "ended, or give another file."
+                ) from None
+        # a file system without locks, or the lock is ours unless its holder has just removed it
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), lock.stat()):
+                return handle
+        os.close(handle)
+
+
+def _flock(handle: int, taken: bool) -> None:
+    if os.name == "nt":
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_NBLCK if taken else msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined, unused-ignore]
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB if taken else fcntl.LOCK_UN)
 
 
 # -- temporary files and folders -------------------------------------------------------------------
@@ -180,6 +239,8 @@ def explained(target: Path) -> Iterator[None]:
 
 def _is_about(error: Exception, target: Path) -> bool:
     """Return whether an error is one of writing there, and not yet in our words."""
+    if isinstance(error, BlockingIOError):
+        return False
     if not isinstance(error, OSError):  # safetensors and HDF5 have their own
         return _number(error) is not None
     name = error.filename

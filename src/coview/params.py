@@ -40,6 +40,7 @@ def check_real(name: str, value: Any, low: float = 0.0, high: float = math.inf) 
 # the precision of a model, and a little further on sums are not finite.
 LARGEST_FACTOR = 1e15
 LARGEST_STRENGTH = 1e30
+LARGEST_FOLD_IN = 1_000_000  # iterations of a new document
 
 
 def check_factor(name: str, value: Any, most: float = LARGEST_FACTOR) -> float:
@@ -56,6 +57,14 @@ def check_factor(name: str, value: Any, most: float = LARGEST_FACTOR) -> float:
     raise ValueError(
         f"{name} must be at most {most:g}, beyond which nothing else counts; got {value!r}."
     )
+
+
+def check_fold_in(max_iter: Any, tol: Any) -> tuple[int, float]:
+    """Check when the folding in of a document ends: in any case within a lifetime."""
+    most = check_int("fold_in_max_iter", max_iter, 1)
+    if most > LARGEST_FOLD_IN:
+        raise ValueError(f"fold_in_max_iter must be at most {LARGEST_FOLD_IN:,}; got {most:,}.")
+    return most, check_real("fold_in_tol", tol)
 
 
 def check_positive(name: str, value: Any) -> float:

@@ -19,11 +19,11 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -40,6 +40,9 @@ FORMAT = "coview"
 FORMAT_VERSION = 1  # of the files written
 MIN_READER = 1  # the lowest version that can read what is written
 LARGEST_HEADER = 100_000_000
+ATTEMPTS, PAUSE = 20, 0.05  # to read what others replace, and the seconds between
+
+Result = TypeVar("Result")
 
 # first bytes of files that may be mistaken for model files
 _FOREIGN = {
@@ -151,7 +154,7 @@ def replace_folder(new: str | os.PathLike[str], target: str | os.PathLike[str]) 
     """
     new, target = Path(new), Path(target)
     restore_folder(target)
-    aside = _moved_aside(target)
+    aside = moved_aside(target)
     old = target.with_name(f".{target.name}.{time.time_ns():020d}-{os.getpid()}.old")
     replaces = target.exists()
     if replaces:
@@ -175,12 +178,12 @@ def restore_folder(target: Path) -> None:
 
     Call it before asking whether there is a folder that must not be overwritten.
     """
-    aside = _moved_aside(target)
+    aside = moved_aside(target)
     if aside and not target.exists():
         aside[-1].rename(target)
 
 
-def _moved_aside(target: Path) -> list[Path]:
+def moved_aside(target: Path) -> list[Path]:
     """Return the old copies of a folder that `replace_folder` has moved aside, newest last."""
     ours = re.compile(rf"\.{re.escape(target.name)}\.[0-9]{{20}}-[0-9]+\.old")
     found = target.parent.glob(f".{glob.escape(target.name)}.*.old")
@@ -254,6 +257,10 @@ def read_sealed(
         If anything is not as it was written.
     """
     path = Path(path)
+    return read_steadily(lambda: file_stamp(path), lambda: _read_sealed(path, kind))
+
+
+def _read_sealed(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     sealed = read_header(path, kind)
     try:
         tensors = _read_tensors(path)
@@ -267,6 +274,44 @@ def read_sealed(
         if tensor_digest(tensors[name]) != digest:
             raise _damaged(path, f"the checksum of {name!r} is wrong")
     return sealed["header"], tensors
+
+
+def file_stamp(path: Path) -> tuple[int, ...] | None:
+    """Return what tells a file from another one that has taken its place, None without a file."""
+    try:
+        there = path.stat()
+    except OSError:
+        return None
+    return there.st_dev, there.st_ino, there.st_size, there.st_mtime_ns, there.st_ctime_ns
+
+
+def read_steadily(stamp: Callable[[], Any], read: Callable[[], Result]) -> Result:
+    """Return what was read of one state of files that others may replace meanwhile.
+
+    What is verified and then opened again by its name may have become something else. So all is
+    read again where the stamp of the files is not the same before and after.
+
+    Parameters
+    ----------
+    stamp : callable
+        Returns what tells one state of the files from another.
+    read : callable
+        Reads and verifies them.
+    """
+    for _ in range(ATTEMPTS):
+        before = stamp()
+        try:
+            found = read()
+        except (OSError, ValueError) as error:
+            failure: Exception = error
+            if stamp() == before:
+                raise
+        else:
+            failure = OSError("It was replaced again and again while it was read.")
+            if stamp() == before:
+                return found
+        time.sleep(PAUSE)
+    raise failure
 
 
 def _read_tensors(path: Path) -> dict[str, np.ndarray]:
@@ -322,8 +367,8 @@ def _is_newer(min_reader: Any) -> bool:
 
 def _metadata(path: Path) -> dict[str, str]:
     """Return the metadata of a safetensors file, without trusting any of its sizes."""
-    size = path.stat().st_size
     with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
         start = file.read(9)
         _check_start(path, start)
         length = int.from_bytes(start[:8], "little")

@@ -33,8 +33,15 @@ from coview.em.simplex import pad_topics
 from coview.em.starts import Start
 from coview.em.step import Update, em_step
 from coview.em.stream import StreamState, ViewMemory, opened, tokens_of_topics
-from coview.new_documents import NewDocumentsMixin, check_fold_in, with_pins
-from coview.params import check_choice, check_dtype, check_int, check_positive, check_real
+from coview.new_documents import NewDocumentsMixin, with_pins
+from coview.params import (
+    check_choice,
+    check_dtype,
+    check_fold_in,
+    check_int,
+    check_positive,
+    check_real,
+)
 from coview.reading.growing import with_terms
 from coview.runners.native import one_native_thread
 from coview.runners.threads import ThreadRunner
@@ -59,6 +66,7 @@ FOLD_STEPS = 20  # of the documents of a batch under the topics so far, at most
 STEPS = 3  # EM steps on the batch after that: more fit topics to the batch, not to the stream
 # arrays of shape (..., terms)
 BY_TERM = ("components_", "feature_topics_", "term_counts_", "term_docs_")
+OF_DOCUMENTS = ("topic_tree_", "search_")  # of topics that have moved, and of other documents
 OF_STREAM = ("topic_counts_", "stream_", "n_docs_seen_", "first_docs_")  # a fit begins anew
 
 
@@ -118,8 +126,8 @@ class StreamMixin(NewDocumentsMixin):
         `empty_rows_` are of the documents of this batch; `objective_`, `n_iter_` and `trace_` of
         the steps on it, with what is remembered as a prior (`trace_.seed_term`). `term_counts_` and
         `n_docs_seen_` are of all documents so far. `view_weights_`, `scaling_` and
-        `topic_centers_` stay; `topic_stability_` and `doc_confidence_` are None, `topic_tree_` is
-        gone.
+        `topic_centers_` stay; `topic_stability_` and `doc_confidence_` are None, `topic_tree_`
+        and `search_` are gone.
 
         Parameters
         ----------
@@ -175,7 +183,8 @@ class StreamMixin(NewDocumentsMixin):
             self._check_parameters()
             later = copy(self)  # an error or Ctrl-C leaves the model as it was
             later._check_topics()
-            later.__dict__.pop("topic_tree_", None)
+            for name in OF_DOCUMENTS:
+                later.__dict__.pop(name, None)
             later._begin_stream()
             views = later._batch_views(X, new_terms)
             data = later._batch_data(views, labels)
@@ -186,7 +195,7 @@ class StreamMixin(NewDocumentsMixin):
                 state, rho = StreamState(**later.stream_).after(n_docs, forgetting, half_life)
                 data = later._with_memory(data, rho)
                 later._keep_batch(later._learn(data, max_iter), data, views, state, rho)
-            for name in ("first_docs_", "topic_tree_"):  # complete; of topics that have moved
+            for name in ("first_docs_", *OF_DOCUMENTS):
                 self.__dict__.pop(name, None)
             self.__dict__.update(later.__dict__)
         return self

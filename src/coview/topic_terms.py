@@ -9,6 +9,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+LONGEST_TITLE = 200  # characters of a title that are kept
+
 
 def topic_columns(n_topics: int) -> list[str]:
     """Return the names of columns with the shares of topics, the same everywhere.
@@ -60,6 +62,67 @@ class TopTermsMixin:
         check_is_fitted(self)
         return (terms_frame if as_frame else top_terms)(self, n_terms)
 
+    def keep_search(self, X: Any, *, titles: Sequence[str] | None = None) -> Self:
+        """Keep in the model what a search of its training documents needs; return the model.
+
+        The counts of the documents, which terms of one view call for which of another, and how
+        much each kind of evidence counts. No texts are kept. `coview fit` does it by itself.
+
+        Parameters
+        ----------
+        X : Views, or as in `fit`
+            The documents that the model was fitted to.
+        titles : sequence of str, optional
+            What the documents are called where they are found; the first 200 characters are kept.
+
+        Returns
+        -------
+        self
+            With the attribute `search_` (`coview.retrieval.SearchEvidence`), in a classifier that
+            of its `estimator_`. A refit and `partial_fit` drop it.
+
+        Examples
+        --------
+        >>> import coview
+        >>> views = coview.Views({"words": [[4, 2, 0], [3, 3, 1]], "links": [[2, 0], [3, 1]]})
+        >>> model = coview.LinkPLSA(2, random_state=0).fit(views).keep_search(views)
+        >>> coview.search(model, {"words": [0, 0, 2]}, in_view="links", top=1)[0].position
+        1
+        """
+        from coview.captions import check_titles
+        from coview.models import topic_model
+        from coview.retrieval.gallery import check_training_views
+        from coview.retrieval.learning import learn_evidence
+
+        check_is_fitted(self)
+        model = topic_model(self)
+        titles = check_titles(titles, len(model.doc_topic_))
+        titles = titles and [title[:LONGEST_TITLE] for title in titles]
+        counts = model.as_counts(check_training_views(model, X))
+        model.search_ = learn_evidence(model, counts, titles=titles, n_jobs=model.n_jobs)
+        return self
+
+    def translate(self, term: str, view: str, to: str, *, top: int = 10) -> Any:
+        """Return the terms of another view that a term calls for, the most probable first.
+
+        Parameters
+        ----------
+        term : str
+        view, to : str
+            The view of the term, and that of its translations.
+        top : int, default=10
+
+        Returns
+        -------
+        Translations
+            A sequence of (term, probability), with the number of documents that it was learned
+            from.
+        """
+        from coview.retrieval.dictionary import translate
+
+        check_is_fitted(self)
+        return translate(self, term, view, to, top)
+
     def predict_terms(
         self,
         X: Any,
@@ -73,7 +136,8 @@ class TopTermsMixin:
         """Predict the terms that documents have in a view, from their other views.
 
         p(w|d) = sum_z p(z|d) p(w|z), with the mixture of all views that are given, as far as it
-        can be trusted (`trust`): see :mod:`coview.annotation` for what it is in each model.
+        can be trusted (`trust`): see :mod:`coview.annotation` for what it is in each model. After
+        `keep_search` half of it is what the terms that are given call for: see `translate`.
 
         Parameters
         ----------
@@ -117,7 +181,7 @@ class TopTermsMixin:
         ...     "de": ["tor spiel", "tor", "salz", None],
         ... })
         >>> model = LinkPLSA(2, random_state=0).fit(views)
-        >>> model.predict_terms({"en": "a goal for the team"}, in_view="de").terms
+        >>> model.predict_terms({"en": "a goal for the team"}, in_view="de", top=2).terms
         ['tor', 'spiel']
         >>> model.predict_terms(views[[3]].select("en"), in_view="de", top=1)[0].terms
         ['salz']

@@ -25,11 +25,11 @@ from coview.em.scaling import learn_scaling
 from coview.em.seed_words import check_seeds
 from coview.em.seeds import prepare_seeds
 from coview.ensemble.reliability import ViewReliability
-from coview.new_documents import check_fold_in
 from coview.params import (
     check_choice,
     check_dtype,
     check_factor,
+    check_fold_in,
     check_int,
     check_n_jobs,
     check_positive,

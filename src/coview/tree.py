@@ -1,13 +1,13 @@
 """A tree of topics: many fine topics are read through a few coarse ones.
 
-A level of the tree is fitted: a model with as many topics as the level shall have. Then each fine
-topic goes to the coarse topic with which it shares the most mass,
+For each coarser level, a model with that many topics is fitted. Each fine topic then goes to the
+coarse topic with which it shares the most mass,
 
     m(y, z) = sum_d p(y|d) p(z|d)        parent(y) = argmax_z m(y, z)                            (1)
 
 and the level *is* the sum of its children, so it is a topic model of all views (`at_level`). The
-fitted model itself is not kept. Levels are nested: the coarsest is decided first, and a topic of
-the level below it goes as a whole to one of its topics.
+fitted model itself is not kept. Levels are nested: the coarsest is decided first, and each topic of
+the next level goes as a whole to one of its topics.
 
 `coview.topic_tree` makes the tree of a model, `model.topic_tree_` keeps it, `model.at_level(n)` is
 the model with n topics.
@@ -122,13 +122,7 @@ class TopicTree:
 
     def share(self, level: int) -> tuple[float, ...]:
         """Return the share of the documents that each topic of a level has."""
-        return tuple(math.fsum(part) for part in self._parts(level))
-
-    def _parts(self, level: int) -> list[list[float]]:
-        parts: list[list[float]] = [[] for _ in range(self.levels[level])]
-        for z, share in zip(self.member(level), self.shares, strict=True):
-            parts[z].append(share)
-        return parts
+        return tuple(_sums(self.shares, self.member(level)))
 
     def label(self, level: int, topic: int) -> str:
         """Return what a topic is called: its name, its first words, or its number."""
@@ -235,16 +229,13 @@ class TopicTree:
         new_of : sequence of int
             The new number of each fine topic.
         """
-        order = sorted(range(len(new_of)), key=lambda y: (-self.shares[y], y))
-        largest = {new_of[y]: y for y in reversed(order)}  # new number: its largest part
-        parts: list[list[float]] = [[] for _ in largest]
-        for y, z in enumerate(new_of):
-            parts[z].append(self.shares[y])
-        firsts = [largest[z] for z in range(len(largest))]
+        by_size = sorted(range(len(new_of)), key=lambda y: (self.shares[y], -y))
+        largest = {new_of[y]: y for y in by_size}  # new number: its largest part
+        firsts = [largest[z] for z in sorted(largest)]
         coarser = [[member[y] for y in firsts] for member in self.members]
         names = [[self.names[0][y] for y in firsts], *self.names[1:]]
         words = [[self.words[0][y] for y in firsts], *self.words[1:]]
-        return _numbered([math.fsum(part) for part in parts], coarser, names, words)
+        return _numbered(_sums(self.shares, new_of), coarser, names, words)
 
 
 def _numbered(
@@ -260,7 +251,8 @@ def _numbered(
     """
     kept = [(list(range(len(shares))), list(names[0]), list(words[0]))]
     for member, named, said in zip(members, names[1:], words[1:], strict=True):
-        found = sorted({*member}, key=lambda z: (-_sum_of(shares, member, z), member.index(z)))
+        sums = _sums(shares, member)
+        found = sorted({*member}, key=lambda z: (-sums[z], member.index(z)))
         if 1 < len(found) < len({*kept[-1][0]}):
             new_of = {z: new for new, z in enumerate(found)}
             parts = [new_of[z] for z in member], [named[z] for z in found], [said[z] for z in found]
@@ -280,8 +272,10 @@ def _numbers(sizes: Sequence[int]) -> str:
     return " and ".join(map(str, sizes))
 
 
-def _sum_of(shares: Sequence[float], member: Sequence[int], z: int) -> float:
-    return math.fsum(share for share, of in zip(shares, member, strict=True) if of == z)
+def _sums(shares: Sequence[float], member: Sequence[int]) -> list[float]:
+    """Return the share of each coarse topic."""
+    pairs = list(zip(shares, member, strict=True))
+    return [math.fsum(s for s, of in pairs if of == z) for z in range(max(member) + 1)]
 
 
 # -- the tree of a model ---------------------------------------------------------------------------
@@ -333,17 +327,16 @@ def at_level(model: Any, n_topics: int) -> Any:
 def topic_tree(
     model: Any, views: Any, levels: Sequence[int] | int | None = None, *, random_state: Any = None
 ) -> TopicTree:
-    """Make a tree of the topics of a model: which coarser topics are they part of?
+    """Make a tree of the topics of a model: find the coarser topics that they are part of.
 
     Parameters
     ----------
     model : fitted model, or TopicClassifier
     views : Views, ShardedViews, or as in the model's `transform`
-        The documents that the model was fitted to, or others. Of many documents, also of those on
-        disk, a sample is enough.
+        The documents that the model was fitted to, or others. Of many documents a sample is used.
     levels : int or sequence of int, optional
-        How many topics the coarser levels have. By default about the root of the number of topics,
-        and one level between where these are far apart; fewer than 6 topics have no coarser level.
+        How many topics the coarser levels have. By default about the square root of the number of
+        topics, and one level between if these are far apart; fewer than 6 topics have none.
     random_state : int, Generator, RandomState or None, default=None
         By default the seed of the model.
 
@@ -373,8 +366,8 @@ def topic_tree(
         sizes = usual_levels(k)
         if not sizes:
             raise ValueError(
-                f"{plural(k, 'topic')} are too few for a coarser level; levels= says how many "
-                "topics it shall have."
+                f"Coarser levels are made for {FEWEST} topics or more, and the model has {k}; "
+                "levels= makes one anyway."
             )
     else:
         sizes = [levels] if isinstance(levels, int | np.integer) else list(levels)
@@ -402,12 +395,17 @@ def usual_levels(n_topics: int) -> list[int]:
     >>> [usual_levels(k) for k in (5, 9, 24, 60, 400)]
     [[], [3], [5], [8, 22], [20, 89]]
     """
-    if n_topics < FEWEST:
-        return []
-    coarse = round(math.sqrt(n_topics))
-    if n_topics <= FAR_APART * coarse:
-        return [coarse]
-    return [coarse, round(math.sqrt(n_topics * coarse))]
+    return [] if n_topics < FEWEST else levels_from(round(math.sqrt(n_topics)), n_topics)
+
+
+def levels_from(coarse: int, fine: int) -> list[int]:
+    """Return the coarse number of topics, and one between it and the fine one if far apart.
+
+    >>> levels_from(5, 24), levels_from(2, 24), levels_from(5, 5)
+    ([5], [2, 7], [])
+    """
+    between = [round(math.sqrt(coarse * fine))] if fine > FAR_APART * coarse else []
+    return [coarse, *between] if coarse < fine else []
 
 
 def grow_tree(model: Any, views: Any, sizes: Sequence[int] | None = None) -> None:
@@ -449,10 +447,9 @@ def build_tree(
     with one_native_thread("blas"):
         members = nested_members(fine, coarse)
     shares = inner.doc_topic_.mean(axis=0, dtype=np.float64).tolist()
-    empty = [[None] * (max(member) + 1) for member in members]
-    no_words = [[""] * len(named) for named in empty]
-    names = topic_names(model)
-    tree = _numbered(shares, members, [names, *empty], [[""] * len(names), *no_words])
+    names: list[list[str | None]] = [topic_names(model)]
+    names += [[None] * (max(member) + 1) for member in members]
+    tree = _numbered(shares, members, names, [[""] * len(named) for named in names])
     return None if tree is None else _with_words(inner, tree)
 
 

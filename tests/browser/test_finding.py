@@ -23,10 +23,18 @@ def test_typed_words_are_answered_as_python_answers_them(show, news):
     page = show().page
     page.fill("#search", "rain and strong wind")
     found = rows_of(page)
-    expected = search(news.model, {"en": "rain and strong wind"}, in_view="de", views=news.views)
-    for text, hit in zip(found, list(expected)[:5], strict=False):
-        assert abs(float(text.split()[-1]) - hit.score) < 0.0051  # two digits are shown
-    first = news.rows[next(iter(expected)).position]
+    query = {"en": "rain and strong wind"}
+    expected = search(
+        news.model, query, in_view="de", training_views=news.views, explain=True, top=5
+    )
+    for text, hit in zip(found, expected, strict=False):
+        assert news.rows[hit.position]["id"] in text
+        assert abs(float(text.split()[-1].rstrip("%")) / 100 - hit.score) < 0.0051
+    calls = [call for reason in expected[0].explanation for call in reason.calls]
+    words, answers = calls[0][:2]
+    assert words in found[0]
+    assert all(answer in found[0] for answer in answers)
+    first = news.rows[expected[0].position]
     assert first["de"][:30] in found[0]  # the text of the view that answered
     assert first["id"] in found[0]
 
@@ -51,7 +59,8 @@ def test_the_list_has_the_documents_that_the_sentence_counts(show, news):
 
 def test_the_asking_and_the_answering_view_can_be_changed(show):
     page = show(q="Regen", side="results").page
-    page.locator(".warn").first.wait_for()  # English does not know the word
+    said = page.locator(".warn").first.inner_text()  # English does not know the word
+    assert said == "Left out: 'regen' is in no document of training."
     chosen(page, "Ask in").select_option("1")
     chosen(page, "answer by").select_option("0")
     assert rows_of(page)

@@ -27,6 +27,17 @@ def test_a_topic_shows_every_view_side_by_side(show, news):
     page.locator(".mixtures").wait_for()
 
 
+def test_a_word_shows_what_it_calls_for(show, news):
+    page = show(topic="1").page
+    word = page.locator(".terms ol .word button").first
+    term = word.inner_text()
+    table = news.model.keep_search(news.views).translate(term, "en", "de", top=3)
+    assert all(found.term in word.get_attribute("title") for found in table)
+    word.press("Enter")  # without a mouse
+    assert word.get_attribute("aria-expanded") == "true"
+    assert table[0].term in page.locator(".terms .calls").inner_text()
+
+
 def test_topics_have_the_numbers_of_the_library(show, news):
     page = show(topic="0").page
     expect(page.locator(".read .head p")).to_contain_text("Topic 0 ·")

@@ -91,12 +91,21 @@ def test_a_named_model_has_no_reasons_and_twenty_topics(table):
     assert not hasattr(coview.load("m.coview"), "why_")
 
 
-@pytest.mark.parametrize(
-    "given", [["--strength", 2], ["--feature-topics", 5], ["--graph", "cites.csv"]]
-)
+GIVEN = [["--strength", 2], ["--feature-topics", 5], ["--graph", "cites.csv"], ["--as-published"]]
+
+
+def test_as_published_has_the_options_of_the_paper(table):
+    given = ["--model", "mvplsa", "--as-published", "--feature-topics", 4, "--max-iter", 3]
+    working("fit", table, "--text", "en", *given, "-k", 3, "-o", "m.coview")
+    model = coview.load("m.coview")
+    assert (model.init, model.view_weights, model.ensemble) == ("mvc", 1.0, 0)
+    assert (model.n_feature_topics, model.max_iter) == (4, 3)
+
+
+@pytest.mark.parametrize("given", GIVEN)
 def test_parameters_of_some_models_need_a_model(given, table):
     said = failing(2, "fit", table, "--text", "en", *given)
-    assert f"Only some models take {given[0]}: name one of them, such as --model m" in said
+    assert f"{given[0]} needs a model that is named, such as --model m" in said
 
 
 def test_classes_without_a_label_are_refused(table):

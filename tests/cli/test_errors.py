@@ -51,7 +51,7 @@ def test_wrong_usage_ends_with_2_and_says_what_to_do(table, model):
             "of at least 0, or auto",
         ),
         (["fit", table, "--text", "en", "--model", "ltm", "--strength", "much"], "got 'much'"),
-        (["fit", table, "--text", "en", "--strength", "auto"], "name one of them"),
+        (["fit", table, "--text", "en", "--strength", "auto"], "--model mggm"),
         (["fit", table, "--text", "en", "--classify"], "--label"),
         (["fit", table, "--text", "en", "--label", "topic", "--classify", "-k", 3], "--topics"),
         (["fit", table, "--text", "en", "--view", "a=b.mtx"], "not both"),
@@ -191,7 +191,7 @@ def test_an_index_answers_only_what_it_was_made_for(table, model):
     working(*args, "--in", "de")
     working(*args)
     assert "made with --in de" in failing(2, *args, "--in", "en")
-    assert "made with --metric hellinger" in failing(2, *args, "--metric", "cosine")
+    assert "made with --metric evidence" in failing(2, *args, "--metric", "cosine")
     assert "leave out --among" in failing(2, *args, "--among", table, "--id", "id")
 
 
@@ -200,5 +200,26 @@ def test_reasons_are_in_every_output(table, model):
     found = json.loads(working(*args, "--json", "--show", table, "--id", "id"))
     assert set(found[0]) == {"rank", "document", "score", "text", "explanation"}
     working(*args, "-o", table.with_name("why.csv"))
-    assert "topic" in table.with_name("why.csv").read_text().splitlines()[1]
+    assert "→ mond" in table.with_name("why.csv").read_text().splitlines()[1]
     assert "mond" in working(*args)
+
+
+def test_what_is_no_encoding_of_texts_is_named(table):
+    said = failing(1, "fit", table, "--text", "en", "--encoding", "hex", "-o", "x.coview")
+    assert "There is no encoding 'hex'" in said
+
+
+def test_a_loop_of_links_is_no_place_to_write_to(table):
+    loop = table.with_name("loop")
+    loop.symlink_to("loop")
+    said = failing(1, "fit", table, "--text", "en", "--topics", 2, "-o", loop)
+    assert "symbolic links" in said
+    assert "bug" not in said
+
+
+def test_a_column_with_an_equals_sign_has_a_name_of_its_own(table):
+    table.write_text(TABLE.replace("id,en,de", "id,a=b,de"))
+    said = failing(1, "fit", table, "--text", "a=b", "-o", table.with_name("m.coview"))
+    assert "NAME=a=b is the column 'a=b'" in said
+    args = ("fit", table, "--text", "x=a=b", "--topics", 2, "-o", table.with_name("m.coview"))
+    assert inside(*args)[0] == 0

@@ -62,7 +62,7 @@ def test_a_table_of_texts_in_two_languages_with_empty_cells(tmp_path):
     )
     assert "flour" in shown
 
-    # the words of the table tell documents of one topic apart, also from an index made with it
+    # the words of the documents tell those of one topic apart, also from an index
     rocket = [r[0] for r in rows if "rocket" in r[1]]
     words = ("rocket", "--view", "en", "--in", "en", "--top", 3)
     with_words = (*words, "--show", table, "--id", "id", "--index", tmp_path / "news.index")
@@ -70,11 +70,16 @@ def test_a_table_of_texts_in_two_languages_with_empty_cells(tmp_path):
     assert found_by(model, *words, "--index", tmp_path / "news.index") == found_by(
         model, *with_words
     )
-    assert "also compared by their words" in inside("search", model, *words)[2]
-    assert "needs the words" in failing(2, "search", model, *words, "--metric", "topics+words")
+    assert found_by(model, *words) == found_by(model, *with_words)
+    poor = tmp_path / "poor.coview"
+    data = ("--text", "en", "--text", "de", "--id", "id", "--no-search")
+    working("fit", table, *data, "-k", 3, "-o", poor)
+    assert "by topics alone" in inside("search", poor, *words)[2]
+    assert found_by(poor, *words, "--show", table, "--id", "id") == found_by(model, *words)
     write_table(table, rows[1:], ["id", "en", "de", "topic"])  # one row is gone
-    code, _, said = inside("search", model, *words, "--show", table, "--id", "id")
+    code, _, said = inside("search", poor, *words, "--show", table, "--id", "id")
     assert (code, "has changed since the fit" in said) == (0, True)
+    assert "by topics alone" in said
 
     new = tmp_path / "new.csv"
     write_table(new, [["x", "a goal for the team"], ["y", "soup and bread"]], ["id", "en"])

@@ -4,15 +4,18 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 from contextlib import closing
+from functools import partial
 
 import pytest
 
+from coview import LinkPLSA
 from tests.cli.command import failing, inside
 from tests.serving.service import NEWS, WAIT, Running, news, news_model, until
 
@@ -94,6 +97,39 @@ def test_it_gets_ready_answers_and_stops_gracefully(model, tmp_path):
         assert "POST /search 200" in running.text
 
 
+def test_sighup_lets_it_read_its_files_again_and_its_log_is_json(model, tmp_path):
+    path = tmp_path / "a.coview"
+    shutil.copy(model, path)
+    options = (path.with_name("b.coview"), "--log-format", "json")
+    shutil.copy(model, options[0])
+    with Process(path, tmp_path / "log", *options) as running:
+        running.wait_until_ready()
+        ask = partial(running.service.post, "/models/b/transform", {"documents": [{"en": "rain"}]})
+        assert len(ask().json["documents"][0]["mixture"]) == 6
+        path.write_bytes(b"no model")
+        running.process.send_signal(signal.SIGHUP)
+        until(lambda: "the old ones stay" in running.text)
+        assert ask().status == 200
+        LinkPLSA(2, max_iter=2, tol=0.0, init="random", random_state=0).fit(news()).save(path)
+        shutil.copy(path, options[0])
+        running.process.send_signal(signal.SIGHUP)
+        until(lambda: "were read again" in running.text)
+        assert len(ask(X_Request_Id="mine").json["documents"][0]["mixture"]) == 2
+        until(lambda: '"mine"' in running.text)
+        lines = [json.loads(line) for line in running.text.splitlines() if line.startswith("{")]
+        (line,) = [line for line in lines if line.get("request") == "mine"]
+        assert (line["route"], line["status"]) == ("/models/b/transform", 200)
+
+
+def test_models_need_names_that_differ(model, tmp_path):
+    other = tmp_path / model.name
+    shutil.copy(model, other)
+    assert "must differ" in failing(2, "serve", model, other)
+    second = tmp_path / "b.coview"
+    shutil.copy(model, second)
+    assert "--data once for each model" in failing(2, "serve", model, second, "--data", NEWS)
+
+
 @pytest.mark.slow
 def test_ctrl_c_stops_it(model, tmp_path):
     with Process(model, tmp_path / "log") as running:
@@ -129,5 +165,5 @@ def test_a_model_that_is_not_there(tmp_path):
 
 
 def test_without_the_extra_it_says_what_to_install(model, monkeypatch):
-    monkeypatch.setitem(sys.modules, "fastapi", None)
+    monkeypatch.setitem(sys.modules, "starlette", None)
     assert "pip install 'coview[serve]'" in failing(1, "serve", model)

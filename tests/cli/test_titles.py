@@ -97,7 +97,7 @@ def test_the_page_has_titles_and_a_title_of_its_own(model, table, rows):
 
 
 def test_the_service_has_titles_and_texts(model, table, rows):
-    pytest.importorskip("fastapi")
+    pytest.importorskip("starlette")
     from coview.cli.inputs import DataSource
     from coview.cli.serve import _served
     from coview.serving.work import Deadline

@@ -7,6 +7,7 @@ import pytest
 
 import coview
 from coview import LTM, PLSA, TopicClassifier, Views
+from coview.outputs import locked
 from tests.cli.command import failing, inside, working
 
 TEXTS = ["ball goal team", "goal team match", "star moon orbit", "moon orbit sky"] * 8
@@ -54,6 +55,14 @@ def test_what_the_command_learns_is_what_python_learns(model, new, tmp_path, fit
     np.testing.assert_array_equal(made.components_["en"], wanted.components_["en"])
     assert made.feature_names_["en"].tolist() == [*fitted.feature_names_["en"], "comet", "keeper"]
     assert made.predict({"en": ["keeper"]}) == made.predict({"en": ["goal"]})
+
+
+def test_two_updates_at_once_do_not_lose_one(model, new):
+    before = model.read_bytes()
+    with locked(model):
+        assert "another fit or update" in failing(1, "update", model, new, "--id", "id")
+    assert model.read_bytes() == before
+    working("update", model, new, "--id", "id", "-q")
 
 
 def test_programs_are_told_what_changed(model, new):

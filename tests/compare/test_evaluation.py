@@ -12,6 +12,7 @@ from coview.metrics import (
     topic_coherence,
     topic_diversity,
 )
+from coview.reporting.terms import term_scores
 from tests.compare.helpers import small_views
 
 
@@ -27,9 +28,9 @@ def test_every_figure_is_that_of_the_metric(fitted):
     guess = fitted.predict(views)
     assert found["clusters"]["accuracy"] == clustering_accuracy(views.labels, guess)
     assert found["perplexity"] == fitted.perplexity(views)
-    coherence = topic_coherence(fitted.components_["text"], views["text"]).mean()
+    coherence = topic_coherence(term_scores(fitted, "text"), views["text"]).mean()
     assert found["views"]["text"]["coherence"] == pytest.approx(coherence)
-    diversity = topic_diversity(fitted.components_["image"])
+    diversity = topic_diversity(term_scores(fitted, "image"))
     assert found["views"]["image"]["diversity"] == pytest.approx(diversity)
     alone = {name: fitted.transform(views.select(name)) for name in views.names}
     assert found["agreement"]["text, image"] == pytest.approx(mean_view_agreement(alone))

@@ -127,3 +127,14 @@ def test_comparisons_that_too_few_runs_cannot_decide_are_not_made():
     p_values = compare_with(group([1.0] * 7), [group([0.9, 0.8]), group([0.5] * 7)])
     assert np.isnan(p_values[0])
     assert p_values[1] == pytest.approx(2 / 2**7)
+
+
+def test_the_rank_sum_test_forgets_which_values_belong_together():
+    a = [0.50, 0.60, 0.70, 0.80, 0.90, 1.00]
+    b = [value - 0.01 for value in a]
+    assert paired_test(a, b) < 0.05
+    assert paired_test(a, b, test="rank_sum") > 0.5
+    assert paired_test(a, b[::-1], test="rank_sum") == paired_test(a, b, test="rank_sum")
+    for n in (3, 4, 6):  # all of one above all of the other
+        least = paired_test(range(n), range(n, 2 * n), test="rank_sum")
+        assert least == pytest.approx(least_p(n, test="rank_sum"))

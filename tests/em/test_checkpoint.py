@@ -81,8 +81,9 @@ def test_a_state_is_written_every_n_iterations(views, tmp_path):
             return super().files
 
     make("link").fit(views, checkpoint=Spy(tmp_path / "run", every=5))
-    # once to look whether there is a state, then after 5, 10, 15 and 20 iterations, and at the end
-    assert len(written) == 1 + 4 + 1
+    # once for the lock, once to look whether there is a state, then after 5, 10, 15 and 20
+    # iterations, and at the end
+    assert len(written) == 2 + 4 + 1
 
 
 def test_a_state_is_written_when_the_time_has_come(views, tmp_path, monkeypatch):
@@ -108,6 +109,35 @@ def test_a_state_is_not_overwritten_by_accident(views, tmp_path):
         make("link").fit(views, checkpoint=tmp_path / "run")
     Checkpoint(tmp_path / "run").delete()
     assert not list(tmp_path.iterdir())
+    make("link").fit(views, checkpoint=tmp_path / "run")
+
+
+def test_two_fits_cannot_use_one_checkpoint_at_the_same_time(views, tmp_path):
+    """Their states would replace each other."""
+    again = Checkpoint(tmp_path / "run", resume=True)
+
+    def second_fit(_):
+        with pytest.raises(BlockingIOError, match="another fit"):
+            make("link").fit(views, checkpoint=again)
+        return True
+
+    make("link").fit(views, checkpoint=tmp_path / "run", on_iteration=second_fit)
+    make("link").fit(views, checkpoint=again)
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_lock_ends_with_the_process_that_held_it(views, tmp_path):
+    script = (
+        "import os, sys; from coview.outputs import locked\n"
+        "with locked(sys.argv[1]): print('held', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", script, tmp_path / "run.0"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as holder:
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(BlockingIOError):
+            make("link").fit(views, checkpoint=tmp_path / "run")
+        holder.kill()
     make("link").fit(views, checkpoint=tmp_path / "run")
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from coview import PLSA, Views
 from coview.em.loop import fold_in, run_em
 from coview.em.penalties.base import Penalty
 from coview.em.problem import Problem
@@ -114,3 +115,12 @@ def test_an_update_of_nothing_changes_nothing(rng):
     after = em_step(problem, serial, "nothing").problem
     assert after.thetas is problem.thetas
     assert after.emissions is problem.emissions
+
+
+@pytest.mark.filterwarnings("ignore::coview.DataWarning")
+@pytest.mark.parametrize("counts", [[[6_000_000, 0, 1]], [[6_000_000, 3]]])
+def test_rounding_of_millions_of_tokens_is_no_fall(counts, recwarn):
+    """Their logarithms are near 0, and so is the sum; not so its error in single precision."""
+    for seed in range(3):
+        PLSA(2, random_state=seed, max_iter=60, tol=0.0).fit(Views(counts))
+    assert not [one for one in recwarn if "fell" in str(one.message)]

@@ -210,7 +210,9 @@ def test_an_explanation_weighs_the_scaled_numbers(rng):
     views = Views(data)
     model = LinkPLSA(3, random_state=0).fit(views)
     query = {"real0": data["real0"][:1]}
-    found = coview.search(model, query, in_view="real1", views=views, explain=True)
+    found = coview.search(
+        model, query, in_view="real1", views=views, metric="hellinger", explain=True
+    )
     reason = found[0].explanation[0]
     counts = model.as_counts(views[:1])["real0"].toarray().ravel()
     assert reason.query_words["real0"]

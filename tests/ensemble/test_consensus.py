@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
-from coview import Views
+from coview import LinkPLSA, Views
 from coview.ensemble import consensus
 from coview.ensemble.consensus import (
     MEMBERS,
@@ -351,3 +351,14 @@ def test_equal_generators_give_equal_bits():
     np.testing.assert_array_equal(one.members, same.members)
     np.testing.assert_array_equal(one.weights, same.weights)
     assert one.members.shape != other.members.shape or (one.members != other.members).any()
+
+
+def test_a_handful_of_documents_does_not_choose_among_families():
+    texts = {
+        "en": ["goal team ball", "team goal", "salt garlic", "garlic onion salt"],
+        "de": ["tor spiel", "tor", "salz", None],
+    }
+    views = Views.from_texts(texts)
+    for seed in range(6):
+        labels = LinkPLSA(2, random_state=seed).fit(views).labels_
+        assert labels[0] == labels[1] != labels[2] == labels[3]

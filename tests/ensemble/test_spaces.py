@@ -9,11 +9,13 @@ from coview.ensemble import neighbors
 from coview.ensemble.features import Seen, unit_rows
 from coview.ensemble.kmeans import kmeans
 from coview.ensemble.spaces import (
+    agreed,
     eigenvectors,
     families,
     graph_of,
     is_links,
     links_graph,
+    mean_degree_one,
     nearest_rows,
     neighbor_graph,
     spectral,
@@ -24,6 +26,8 @@ from coview.ensemble.spaces import (
 )
 from tests.ensemble.planted import blobs, same_span, symmetric_graph
 from tests.reference import ensemble as naive
+
+WAYS = ("by features", "by embedding")
 
 
 def cosines(points, near):
@@ -87,10 +91,44 @@ def test_symmetric_normalization_is_that_of_the_naive_loop(rng):
 def test_graphs_are_added_with_squared_weights(rng):
     graphs, weights = [symmetric_graph(rng) for _ in range(3)], [1.0, 0.5, 0.01]
     expected = naive.sum_of_graphs([g.toarray() for g in graphs], weights)
-    found = sum_of_graphs(graphs, np.array(weights)).toarray()
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
-    nothing = sum_of_graphs([sp.csr_array((4, 4), dtype=np.float32)], np.ones(1))
-    assert nothing.nnz == 0
+    found = mean_degree_one(sum_of_graphs(graphs, np.array(weights)))
+    np.testing.assert_allclose(found.toarray(), expected, rtol=1e-6)
+    assert mean_degree_one(sp.csr_array((4, 4), dtype=np.float32)).nnz == 0
+
+
+def pairs_of_clusters(rng):
+    """Four clusters in pairs, which view 1 tells apart; the others tell something else of both."""
+    cluster, other = np.arange(160) % 4, rng.integers(2, size=160)
+    views = []
+    for v in range(3):
+        center = 4 * np.eye(4, 6)[cluster if v == 1 else cluster // 2]
+        center[:, 5] += other * (v != 1)
+        views.append(unit_rows(center + 0.5 * rng.normal(size=(160, 6))))
+    return Seen(views, views, np.ones((160, 3), bool)), cluster
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_what_one_view_tells_apart_is_not_outvoted_by_views_that_cannot(rng, how):
+    seen, cluster = pairs_of_clusters(rng)
+    found = dict(families(seen, [None] * 3, np.ones(3), 4, rng))
+    labels = kmeans(found[f"spectral, views, {how}"], 4, rng, n_init=10)
+    assert adjusted_rand_score(cluster, labels) > 0.9
+
+
+def test_edges_count_by_how_alike_all_views_find_their_ends(rng):
+    seen, _ = pairs_of_clusters(rng)
+    seen.has[0, 1], seen.features[1][0] = False, 0
+    plain, weights = view_graph(seen.features[0], seen.has[:, 0], 4), np.array([1.0, 0.5, 0.2])
+    found = agreed(plain, seen.features, seen.has, weights)
+    expected = naive.agreed(plain.toarray(), seen.features, seen.has, weights)
+    np.testing.assert_allclose(found.toarray(), expected, rtol=1e-3, atol=1e-5)
+    assert found.sum() == pytest.approx(plain.sum())
+
+
+def test_a_graph_stays_where_no_neighbors_are_more_alike_than_usual():
+    apart, pair = [np.eye(2)], sp.csr_array(np.array([[0, 1], [1, 0]], np.float32))
+    found = agreed(pair, apart, np.ones((2, 1), bool), np.ones(1))
+    np.testing.assert_array_equal(found.toarray(), pair.toarray())
 
 
 @pytest.mark.parametrize("number", [3, 12])  # by Lanczos, and by eigh
@@ -144,7 +182,6 @@ def test_rows_of_eigenvectors_have_length_one(rng):
 
 OF_SEVERAL = ("spectral, fused", "spectral, views")  # a single view is the fused space itself
 FAMILIES = ("smoothed 2", "smoothed 4", *OF_SEVERAL, "spectral, both", "diffusion 4", "diffusion 8")
-WAYS = ("by features", "by embedding")
 
 
 def all_families(seen, n_clusters, rng, **options):
@@ -209,7 +246,7 @@ def test_the_graph_of_a_view_is_of_those_who_have_it_by_all_features(rng, sparse
     seen.has[[4, 9], 1] = False
     has = np.setdiff1d(np.arange(30), [4, 9])
     near = nearest_rows(points[has], 6)  # two thirds of 28 / 3
-    found = view_graph(seen, 1, 3).toarray()
+    found = view_graph(seen.features[1], seen.has[:, 1], 3).toarray()
     np.testing.assert_array_equal(found, naive.graph_of(near, has, 30))
 
 

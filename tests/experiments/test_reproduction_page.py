@@ -34,7 +34,7 @@ def test_every_claim_has_a_line_with_a_verdict_and_a_rival():
     assert len(lines) == len(CLAIMS)
     for line in lines:
         *_, marks, rival = (cell.strip() for cell in line.strip("|").split("|"))
-        assert set(marks) <= set("✓≈✗")
+        assert set(marks) <= set("✓↑✗")
         assert marks
         assert ":" in rival
 

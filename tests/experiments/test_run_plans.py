@@ -2,13 +2,18 @@
 
 import io
 from contextlib import redirect_stdout
+from dataclasses import replace
+from datetime import date
 
 import numpy as np
 import pytest
 from experiments.__main__ import main
-from experiments.paper import folder_of, folders, load_paper
+from experiments.paper import Paper, folder_of, folders, load_paper
 from experiments.quick_data import DOCUMENTS, SHAPES, quick_data
-from experiments.run_plans import run_paper
+from experiments.run_plans import recheck, run_paper, with_plan_name
+
+from coview.compare import Entry, Plan, run
+from coview.datasets import make_views
 
 
 @pytest.fixture
@@ -35,7 +40,7 @@ def _times(folder):
 def test_a_quick_run_goes_from_end_to_end_without_the_data(quick_run):
     code, said, _ = quick_run
     assert code == 0
-    assert "003_divergence: 17 runs" in said
+    assert "003_divergence: 21 runs" in said
 
 
 def test_a_quick_run_leaves_the_folder_of_the_paper_alone(quick_run):
@@ -89,3 +94,18 @@ def test_small_data_have_documents_of_all_classes_and_a_split(no_data):
     assert len(views) <= DOCUMENTS
     assert 0 < is_test.sum() < len(views)
     assert len(np.unique(views.labels[np.flatnonzero(is_test)])) == 10
+
+
+def test_a_cell_is_run_again_and_a_change_is_named():
+    data = {"toy": lambda: make_views(60, 3, [20, 15], random_state=0)}
+    plan = Plan(["toy"], [Entry("link", "Link"), Entry("kmeans")], seeds=2)
+    paper = Paper("", "", lambda quick: {"plan": plan}, [], data=data)
+    recorded = with_plan_name(run(plan, data=data, verbose=0), "plan")
+    name, changes = recheck(paper, recorded, date(2024, 2, 3))
+    assert name.startswith("plan, toy, ")
+    assert not changes
+    assert len({recheck(paper, recorded, date(2024, 2, d))[0] for d in range(1, 6)}) > 1
+    stale = [replace(r, values={"": {**r.values[""], "accuracy": 0.1}}) for r in recorded.runs]
+    changes = recheck(paper, replace(recorded, runs=tuple(stale)), date(2024, 2, 3))[1]
+    assert len(changes) == 1
+    assert changes[0].startswith("accuracy was 0.1, is ")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import coview
-from coview import LTM, PLSA, LinkPLSA, Views
+from coview import LinkPLSA, Views
 from coview.datasets import make_views
 from coview.explorer.arrays import rounded, sparse_mixtures, topics_of_terms
 from coview.explorer.budget import Budget
@@ -57,10 +57,10 @@ def test_a_container_holds_what_was_packed():
 
 def test_mixtures_and_topics_are_those_of_the_report(news_model, news, news_payload):
     report = coview.report(news_model, news)
-    np.testing.assert_allclose(dense_mixtures(news_payload, "theta"), report.mixtures, atol=4e-5)
+    np.testing.assert_allclose(dense_mixtures(news_payload, "theta"), report.mixtures, atol=1e-3)
     alone = np.nan_to_num(report.view_mixtures["de"])
-    np.testing.assert_allclose(dense_mixtures(news_payload, "theta.1"), alone, atol=4e-5)
-    scale = news_payload.arrays["phi.0.scale"][:, None]
+    np.testing.assert_allclose(dense_mixtures(news_payload, "theta.1"), alone, atol=1e-3)
+    scale = news_payload.arrays["phi.0.scale"]
     topics = scale * (news_payload.arrays["phi.0.values"] / 65535.0) ** 2
     np.testing.assert_allclose(topics, news_model.components_["en"], atol=1e-6)
     assert news_payload.arrays["present"].tolist() == news.present.tolist()
@@ -69,25 +69,13 @@ def test_mixtures_and_topics_are_those_of_the_report(news_model, news, news_payl
     assert np.isnan(news_payload.arrays["disagreement.beyond"][lacks]).all()
 
 
-def test_a_search_compares_documents_as_they_are_folded_in(news_model, news, news_payload):
-    # the report judges the documents of a fit by topics that were learned without them
-    alone = news_model.fold_in(news.select("de")).doc_topic * news.present[:, [1]]
-    np.testing.assert_allclose(dense_mixtures(news_payload, "searched.1"), alone, atol=4e-5)
-    others = explorer_payload(news_model, news[:50])
-    assert "searched.1.indptr" not in others.arrays
-    shown = sum(
-        news_payload.arrays[f"{name}.indptr"][-1] for name in ("theta", "theta.0", "theta.1")
-    )
-    rough = explorer_payload(news_model, news, budget=Budget(shares=int(shown) + 1))
-    assert "searched.1.indptr" not in rough.arrays
-    assert rough.meta["notes"] == ["The scores of searches differ a little from those of Python."]
-
-
 def test_small_probabilities_keep_their_digits():
-    rare = topics_of_terms("phi", np.array([[0.05, 1e-6, 0.0]]), np.ones(3) / 3)
-    value = rare["phi.scale"][0] * (rare["phi.values"][0, 1] / 65535) ** 2
-    assert value == pytest.approx(1e-6, rel=0.01)
-    found = sparse_mixtures("theta", np.array([[1.0 - 1e-6, 1e-6, 1e-12]]))
+    topics = np.array([[0.05, 1e-6, 0.0], [0.01, 3e-5, 1e-12]])
+    found = topics_of_terms("phi", topics, np.array([0.02, 1e-5, 1e-5]))
+    values = found["phi.scale"] * (found["phi.values"] / 65535) ** 2
+    assert values[0, 1] == pytest.approx(1e-6, rel=1e-3)
+    assert values[1, 2] == 0  # says nothing of a topic
+    found = sparse_mixtures("theta", np.array([[0.9899, 1e-2, 1e-4]]), 1e-3)
     assert found["theta.topics"].tolist() == [0, 1]
 
 
@@ -109,8 +97,14 @@ def test_labels_texts_and_what_topics_are_called(news_payload, news):
     assert news_payload.meta["search"]["complete"]
 
 
-def test_words_and_texts_are_left_out_of_a_small_page(news_model, news, news_texts):
-    budget = Budget(counts=1000, characters=12_000)
+def room_for(counts, evidence):
+    """Return a budget for counts beside the tables and directions of the evidence."""
+    tables = sum(table.nnz for table in evidence.tables.values())
+    return counts + tables + sum(terms.directions.size for terms in evidence.views.values())
+
+
+def test_words_and_texts_are_left_out_of_a_small_page(news_model, news, news_payload, news_texts):
+    budget = Budget(counts=room_for(1000, news_payload.evidence), characters=12_000)
     payload = explorer_payload(news_model, news, texts=news_texts, budget=budget)
     kept = np.diff(payload.arrays["counts.0.indptr"])
     assert kept.max() == 4
@@ -130,21 +124,14 @@ def test_small_shares_are_left_out_of_a_small_page(news_model, news):
     assert (found.sum(axis=1) > 0.5).all()  # the largest share of a document stays
     assert set(payload.arrays["theta.values"] % 32) == {0, 31}  # every 32nd level, and the last
     assert payload.meta["notes"][0].startswith("Shares of topics below")
-    assert not payload.meta["search"]["complete"]
+    assert payload.meta["search"]["complete"]  # no score depends on them
 
 
-def test_words_of_no_topic_are_left_out_of_large_models(monkeypatch):
-    monkeypatch.setattr("coview.explorer.arrays.MANY_CELLS", 1)
-    found = topics_of_terms("phi", np.array([[0.5, 0.1, 1e-6]]), np.array([0.5, 0.3, 0.2]))
-    assert found["phi.values"][0].tolist()[1:] == [29308, 0]
-
-
-def test_the_terms_that_stay_weigh_most(news_model, news):
-    from coview.retrieval.words import weighted
-
-    payload = explorer_payload(news_model, news, budget=Budget(counts=500))
+def test_the_terms_that_stay_weigh_most(news_model, news, news_payload):
+    budget = Budget(counts=room_for(500, news_payload.evidence))
+    payload = explorer_payload(news_model, news, budget=budget)
     counts = news_model.as_counts(news)["en"]
-    weights = weighted(news_model, "en", counts)[[0]].toarray()[0]
+    weights = payload.evidence.views["en"].weighted(counts)[[0]].toarray()[0]
     kept = payload.arrays["counts.0.indices"][: payload.arrays["counts.0.indptr"][1]]
     assert len(kept) == 2
     assert sorted(weights[kept]) == sorted(np.sort(weights)[-2:])
@@ -223,8 +210,15 @@ def test_measurements_are_asked_with_documents():
     assert payload.arrays["counts.0.values"].dtype == np.float32
 
 
-def test_a_model_with_a_graph_says_where_the_page_differs():
-    views = make_views(40, 3, {"text": 30}, random_state=0)
-    model = LTM(3, max_iter=3, tol=0, init="random", random_state=0).fit(views)
-    assert "neighbors" in explorer_payload(model, views).meta["notes"][-1]
-    assert explorer_payload(quick(PLSA, views), views).meta["notes"] == []
+def test_a_page_searches_with_what_the_model_keeps(small_views):
+    model = quick(LinkPLSA, small_views)
+    learned = explorer_payload(model, small_views)
+    kept = explorer_payload(model.keep_search(small_views), small_views[:20])
+    assert kept.evidence is model.search_
+    for name in ("damped_share.0", "table.0.1.values", "names.0.1.indices"):
+        np.testing.assert_array_equal(kept.arrays[name], learned.arrays[name])
+    assert (
+        kept.meta["search"]["weights"]["0.1"]
+        == model.search_.pairs["text", "image"].weights.tolist()
+    )
+    assert "directions.0" not in kept.arrays  # too few documents to learn what a map is worth

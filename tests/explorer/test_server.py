@@ -62,15 +62,17 @@ def test_a_document_has_its_whole_texts(server, news_texts):
 
 
 def test_search_is_that_of_python(server, news_model, news):
-    body = json.dumps({"ask": {"view": "en", "text": "rain and storm"}, "answer": "de", "top": 3})
+    asked = {"view": "en", "text": "rain and storm xyzzy"}
+    body = json.dumps({"ask": asked, "answer": "de", "top": 3})
     status, _, data = ask(server, "POST", "/search", body)
     assert status == 200
-    index = SearchIndex(news_model, in_view="de", views=news)
-    expected = index.query({"en": "rain and storm"}, 3)
+    index = SearchIndex(news_model, in_view="de", training_views=news)
+    expected = index.query({"en": asked["text"]}, 3)
     found = json.loads(data)
     assert [hit["row"] for hit in found["hits"]] == [hit.position for hit in expected]
     assert found["hits"][0]["score"] == pytest.approx(expected[0].score)
     assert sum(found["mixture"]) == pytest.approx(1, abs=1e-4)
+    assert found["left_out"] == "'xyzzy' is in no document of training"
 
 
 def test_a_document_may_ask_and_is_no_answer(server):

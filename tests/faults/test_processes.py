@@ -28,7 +28,7 @@ def test_row_50_ctrl_c_during_a_fit(monkeypatch):
         nonlocal n_done
         n_done += 1
         if n_done == 4:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(FitCallbacks, "after_iteration", interrupt)
     stopped = model()

@@ -182,7 +182,7 @@ class Failing(ServedModel):
 
 
 def test_row_78_an_error_while_a_request_is_answered(service, caplog):
-    broken = Failing(service.state.served.fitted)
+    broken = Failing(service.state.models["news"].fitted)
     logging.getLogger("coview.serving").propagate = True
     with running(broken) as other, caplog.at_level(logging.ERROR, "coview.serving"):
         found = other.post("/transform", DOCUMENT)

@@ -678,27 +678,28 @@ def comparison_metrics() -> dict[str, Any]:
 
 def search_cases() -> Iterator[tuple[str, Callable]]:
     for metric in ("hellinger", "cosine", "correlation", "jensen-shannon"):
-        for method in ("exact", "approximate"):
-            for space in ("topic", "semantic"):
-                name = f"search/{metric}/{method}/{space}"
-                yield name, partial(run_search, metric, method, space)
+        for space in ("topic", "semantic"):
+            yield f"search/{metric}/{space}", partial(run_search, metric, space)
+    yield "search/evidence", partial(run_search, "evidence", "topic")
     yield "search/texts", run_text_search
 
 
-def run_search(metric: str, method: str, space: str) -> dict[str, Any]:
+def run_search(metric: str, space: str) -> dict[str, Any]:
     views, model = data("missing"), fitted_to("missing")
-    options = {**by_metric(coview.SearchIndex, metric), "method": method, "space": space}
+    options = {**by_metric(coview.SearchIndex, metric), "space": space}
+    if metric == "evidence":
+        options["training_views"] = views
     if space == "semantic":
         options["labels"] = pins(views)
     queries, said = views[views.present[:, 0]][:20].select("text"), {}
     for where in (None, "text", "image"):
-        index = coview.SearchIndex(model, in_view=where, probes=0.4, **options)
+        index = coview.SearchIndex(model, in_view=where, **options)
         said[f"many_{where}"] = fact(index.query_many(queries, top=7))
         said[f"mixtures_{where}"] = fact(index.query_many(model.doc_topic_[:9], top=5))
         answers = index.query(coview.Doc(3), top=5, explain=True)
         said[f"document_{where}"] = fact(answers.to_rows())
     fresh = datasets.make_views(600, 4, {"text": 60, "image": 40}, random_state=2)
-    index = coview.SearchIndex(model, in_view="image", views=fresh, probes=0.2, **options)
+    index = coview.SearchIndex(model, in_view="image", views=fresh, **options)
     said["fresh"] = fact(index.query_many(queries, top=7))
     return said | index_file_facts(index, model, queries)
 
@@ -1162,7 +1163,7 @@ def command_lines() -> dict[str, str]:
         "search": f"{QUERY} --show news.csv --id id --top 3",
         "search_explained": f"{QUERY} --explain --top 3",
         "search_json": f"{QUERY} --json {metric_on_command_line()} correlation",
-        "search_index": f"{QUERY} --index news.index --approximate --top 4",
+        "search_index": f"{QUERY} --index news.index --top 4",
         "search_index_again": f"{QUERY} --index news.index --top 4",
         "info_index": "info news.index",
         "search_like": "search news.coview --like weather-01 --top 4",
@@ -1307,11 +1308,10 @@ def header() -> dict[str, str]:
 
 
 def _processor() -> str:
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor()
+    """The kind for which numba compiles: processors of one name may differ in what they can do."""
+    from llvmlite.binding import get_host_cpu_name
+
+    return str(get_host_cpu_name())
 
 
 def recorded() -> dict[str, Any]:

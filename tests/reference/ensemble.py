@@ -90,6 +90,20 @@ def sum_of_graphs(graphs, weights):
     return total / (sum(degrees) / len(degrees))
 
 
+def agreed(graph, features, has, weights):
+    """The graph times the mean of the views' cosines beyond the usual ones, with the same sum."""
+    found = np.zeros(graph.shape)
+    for i, j in zip(*np.nonzero(graph), strict=True):
+        total = 0.0
+        for rows, h, weight in zip(features, has.T, weights, strict=True):
+            if h[i] and h[j]:
+                mean = rows.sum(axis=0) / h.sum()
+                usual = mean @ mean
+                total += weight**2 * (rows[i] @ rows[j] - usual) / (1 - usual)
+        found[i, j] = graph[i, j] * max(total, 0) / sum(w * w for w in weights)
+    return found * graph.sum() / found.sum()
+
+
 def smoothed(points, graph, own, times):
     """Points smoothed so many times by their neighbors, and by themselves with a weight."""
     step = symmetric_normalization(graph) + own * np.eye(len(points))

@@ -24,12 +24,12 @@ def topic_documents(present, mixtures):
     return found
 
 
-def ranked(documents, topic, needed):
-    """Terms of a topic that enough documents have, by n(w,z) / sqrt(N(w)), ties by column."""
+def ranked(documents, topic, needed, rounding):
+    """Terms that enough documents of a topic have, by n(w,z) / sqrt(N(w) + needed), then column."""
     scores = []
     for w in range(len(documents[0])):
         behind = documents[topic][w]
         everywhere = sum(row[w] for row in documents)
-        if behind > 0 and behind >= needed:
-            scores.append((-behind / math.sqrt(everywhere), w))
+        if behind > 0 and behind >= needed - rounding:
+            scores.append((-behind / math.sqrt(everywhere + needed), w))
     return [w for _, w in sorted(scores)]

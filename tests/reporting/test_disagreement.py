@@ -1,5 +1,7 @@
 """Disagreement beyond chance: against a naive loop, on planted faults, and where views lack."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -16,7 +18,14 @@ from coview.reporting.disagreement import (
     measure_fit,
     most_alike,
 )
-from coview.reporting.folding import SMOOTHING, draw_documents, fold_views, resample, token_lengths
+from coview.reporting.folding import (
+    SMOOTHING,
+    draw_documents,
+    drawn_blocks,
+    fold_views,
+    resample,
+    token_lengths,
+)
 from tests.reference import report as naive
 
 SIZES = {"text": 60, "image": 40}
@@ -120,6 +129,33 @@ def test_drawn_documents_have_the_lengths_and_the_mixture_asked_for():
     assert drawn[2, 2] == 0
 
 
+def test_the_memory_of_a_draw_follows_terms_not_tokens():
+    rng = np.random.default_rng(0)
+    p_w_z, lengths = rng.dirichlet(np.ones(8), 2), np.full(12, 300_000)
+    tracemalloc.start()
+    try:
+        drawn = draw_documents(lengths, rng.dirichlet(np.ones(2), 12), p_w_z, rng)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert drawn.sum(axis=1).tolist() == lengths.tolist()
+    assert drawn.nnz <= 12 * 8
+    assert peak < 200_000  # an element for each token were 100 MB
+
+
+def test_documents_are_drawn_in_parts(folded, monkeypatch):
+    """Documents of many tokens are not all held at once; each is drawn as long as it is."""
+    whole = explain_drawn(folded, 20, np.random.default_rng(0))
+    monkeypatch.setattr("coview.reporting.folding.BLOCK", 2000)
+    parts = drawn_blocks(folded, list(SIZES), np.arange(120))
+    assert len(parts) > 3
+    assert np.concatenate(parts).tolist() == list(range(120))
+    found = explain_drawn(folded, 20, np.random.default_rng(0))
+    for name in SIZES:
+        assert found.sums[name][:, 2].tolist() == whole.sums[name][:, 2].tolist()
+        np.testing.assert_allclose(found.sums[name].mean(0), whole.sums[name].mean(0), rtol=0.02)
+
+
 def test_weights_that_are_no_counts_keep_their_sum(folded):
     counts = sp.csr_array([[0.5, 0.25, 0.25], [0.0, 0.0, 0.0], [0.1, 0.1, 0.1]])
     lengths, weights = token_lengths(counts)
@@ -165,6 +201,24 @@ def test_chance_does_not_rank_short_documents_first():
     assert abs(found.beyond[~short].mean()) < 0.05
     # and documents of the model fit it
     assert abs(np.median(measure_fit(folded, real, drawn))) < 0.1
+
+
+def test_two_halves_of_one_text_agree_though_topics_do_not_fit():
+    """Sixty kinds of texts and twelve topics: documents drawn from the model fit it too well."""
+    rng = np.random.default_rng(0)
+    n = 400
+    kinds = rng.dirichlet(np.full(1500, 0.05), 60)
+    mixed = rng.dirichlet(np.full(60, 0.05), n)
+    views = Views({v: draw_documents(np.full(n, 30), mixed, kinds, rng) for v in ("a", "b")})
+    folded = fold_views(fitted(views, 12, max_iter=300), views, of_fit=True)
+    real, drawn = explain(folded), explain_drawn(folded, 3, rng)
+    found = measure_disagreement(folded, folded.joint, real, drawn)
+    assert abs(np.median(found.beyond)) < 0.05
+    assert found.noticed.mean() < 0.4
+    other = Views({"a": views["a"], "b": views["b"][np.roll(np.arange(n), 1)]})
+    folded = fold_views(folded.model, other)
+    real, drawn = explain(folded), explain_drawn(folded, 3, rng)
+    assert measure_disagreement(folded, folded.joint, real, drawn).noticed.mean() > 0.8
 
 
 def test_a_document_that_no_topic_fits_is_found():

@@ -26,8 +26,7 @@ def language(rng, topics, has):
     return sp.csr_array((np.ones(len(at[0])), at), shape=(N_DOCS, n_terms))
 
 
-@pytest.fixture(scope="module")
-def table():
+def gaps():
     """Return several thousand rows; German is missing from most topics, French from two."""
     rng = np.random.default_rng(0)
     topics = rng.integers(N_TOPICS, size=N_DOCS)
@@ -42,6 +41,12 @@ def table():
         view: np.array([f"{view}{w}" for w in range(m.shape[1])]) for view, m in matrices.items()
     }
     return Views(matrices, features=names, present=present)
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Return the table, made once."""
+    return gaps()
 
 
 @pytest.fixture(scope="module")

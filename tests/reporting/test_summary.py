@@ -12,6 +12,7 @@ from coview.datasets import make_views
 from coview.metrics import topic_coherence
 from coview.reporting import Report, top_terms
 from coview.reporting.search import same_label_rate
+from coview.reporting.sentences import _views
 from coview.reporting.terms import term_scores
 from coview.reporting.topics import representatives
 from tests.contracts.models import MODELS
@@ -336,6 +337,15 @@ def test_every_question_has_a_sentence(report):
     assert list(report.sentences) == [*questions, "agreement", "fit", "search", "labels"]
     assert all(said.endswith(".") for said in report.sentences.values())
     assert isinstance(report, Report)
+
+
+def test_every_view_that_adds_nothing_is_named(report):
+    shares = {"text": 1.0, "image": 0.0, "sound": 0.01}
+    one = report.views[0]
+    views = [replace(one, name=name, contribution=share) for name, share in shares.items()]
+    said = _views(views)
+    assert said.endswith("'sound' and 'image' add next to nothing.")
+    assert _views(views[:2]).endswith("; 'image' adds next to nothing.")
 
 
 def test_names_from_data_are_escaped(views):

@@ -8,7 +8,7 @@ import pytest
 
 from coview import PLSA, LinkPLSA, TopicClassifier, Views, top_terms
 from coview.datasets import make_views
-from coview.reporting.terms import first_columns
+from coview.reporting.terms import first_columns, term_scores
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +72,20 @@ def test_a_file_of_an_earlier_version_has_words(model):
     old = copy(model)
     del old.term_docs_, old.view_docs_, old.dense_views_
     assert sorted(terms[0] for terms in old.top_terms(1)["en"]) == ["ball", "vote"]
+
+
+def test_a_handful_of_documents_does_not_come_before_many():
+    """Of 40 documents of a topic all have "many", as do 8 others; 5 have "few", no others."""
+    has = np.zeros((80, 3))
+    has[:48, 0] = has[:5, 1] = has[40:, 2] = 1
+    labels = np.repeat([0, 1], 40)
+    views = Views({"en": has}, features={"en": ["many", "few", "other"]}, labels=labels)
+    model = LinkPLSA(2, random_state=0).fit(views)
+    model.term_docs_["en"] = np.array([[40.0, 5, 0], [32, 0, 40]])
+    model.view_docs_["en"] = np.array([40.0, 40])
+    assert model.top_terms(2)["en"][0] == ["many", "few"]
+    expected = np.array([40 / np.sqrt(75), 5 / np.sqrt(8), 0])
+    np.testing.assert_allclose(term_scores(model, "en")[0], expected)
 
 
 def test_first_columns_are_those_of_a_full_stable_sort(rng):

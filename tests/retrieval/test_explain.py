@@ -95,7 +95,8 @@ def test_shares_are_of_the_score(coupled, planted, metric):
 
 
 def test_words_speak_for_a_topic_by_their_posterior(coupled, planted):
-    hit = search(coupled, planted[:1].select("view_0"), views=planted, top=1, explain=True)[0]
+    options = {"views": planted, "metric": "hellinger", "top": 1, "explain": True}
+    hit = search(coupled, planted[:1].select("view_0"), **options)[0]
     reason = next(reason for reason in hit.explanation if reason.topic is not None)
     p_z_d = coupled.transform(planted[:1].select("view_0"))[0].astype(float)
     p_w_z = coupled.components_["view_0"].astype(float)
@@ -113,7 +114,8 @@ def test_words_speak_for_a_topic_by_their_posterior(coupled, planted):
 
 def test_answers_of_new_documents_show_their_own_words(model):
     views = model.read({"de": ["tor pokal tor", "mond"]})
-    hit = search(model, {"en": "goal"}, in_view="de", views=views, top=1, explain=True)[0]
+    options = {"views": views, "metric": "hellinger", "top": 1, "explain": True}
+    hit = search(model, {"en": "goal"}, in_view="de", **options)[0]
     words = hit.explanation[0].answer_words["de"]
     assert [word for word, _ in words] == ["tor", "pokal"]
     assert words[0][1] == pytest.approx(2, abs=0.1)

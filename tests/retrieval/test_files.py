@@ -1,4 +1,4 @@
-"""Methods of search, and index files."""
+"""Index files, and what does not depend on threads."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,8 @@ from tests.retrieval.stories import topics_of
 def indexes(model, stories):
     labels = [name.split("-")[0] for name in stories.ids]
     yield SearchIndex(model, in_view="de")
-    yield SearchIndex(model, in_view="de", method="approximate", probes=0.5)
+    yield SearchIndex(model, in_view="de", training_views=stories)
+    yield SearchIndex(model, in_view="de", views=stories[4:20], training_views=stories)
     yield SearchIndex(model, in_view="de", metric="correlation", views=stories[4:20])
     yield SearchIndex(model, metric="jensen-shannon", space="semantic", labels=labels)
 
@@ -77,18 +78,6 @@ def test_a_loaded_model_searches_as_the_one_that_was_saved(model, tmp_path):
     assert search(again, query, in_view="de") == search(model, query, in_view="de")
 
 
-def test_an_approximate_index_finds_what_the_exact_one_finds(coupled, planted):
-    exact = SearchIndex(coupled, in_view="view_1")
-    near = SearchIndex(coupled, in_view="view_1", method="approximate", probes=0.5)
-    (true, _), (found, _) = (index.query_many(planted, top=5) for index in (exact, near))
-    hits = [len(set(a) & set(b)) for a, b in zip(true, found, strict=True)]
-    assert np.mean(hits) > 4.5
-    every = SearchIndex(coupled, in_view="view_1", method="approximate", probes=1.0)
-    for a, b in zip(every.query_many(planted), exact.query_many(planted), strict=True):
-        np.testing.assert_array_equal(a, b)
-    assert every.query(Doc(3)) == exact.query(Doc(3))
-
-
 def test_threads_change_no_bit(coupled, planted):
     one, three = (SearchIndex(coupled, metric="correlation", n_jobs=n) for n in (1, 3))
     for a, b in zip(one.query_many(planted), three.query_many(planted), strict=True):
@@ -107,21 +96,10 @@ def test_mixtures_may_say_which_view_they_are_of(coupled, planted):
         index.query_many(queries, view="view_0")
 
 
-def test_equal_scores_in_different_lists_come_in_the_order_of_the_documents(planted):
-    pinned = LinkPLSA(4, init="random", random_state=0, max_iter=2, tol=0).fit(
-        planted, labels=planted.labels
-    )  # mixtures of one topic each: scores are 0 or 1
-    exact, lists = (
-        SearchIndex(pinned, method=method, probes=1.0) for method in ("exact", "approximate")
-    )
-    assert lists.query(Doc(3), top=119) == exact.query(Doc(3), top=119)
-
-
-@pytest.mark.parametrize("method", ["exact", "approximate"])
-def test_no_queries_have_no_answers(coupled, method):
-    index = SearchIndex(coupled, method=method)
-    positions, scores = index.query_many(np.empty((0, 4)), top=7)
-    assert positions.shape == scores.shape == (0, 7)
+def test_no_queries_have_no_answers(coupled, planted):
+    for index in (SearchIndex(coupled), SearchIndex(coupled, training_views=planted)):
+        positions, scores = index.query_many(np.empty((0, 4)), top=7)
+        assert positions.shape == scores.shape == (0, 7)
 
 
 @pytest.mark.parametrize(
@@ -130,8 +108,6 @@ def test_no_queries_have_no_answers(coupled, method):
         ("vectors", lambda a: a[:, 1:]),
         ("positions", lambda a: a[1:]),
         ("ids.ends", lambda a: a[:-1]),
-        ("lists.ends", lambda a: a + 1000),
-        ("lists.centers", lambda a: a[1:]),
         ("center.0", lambda a: a[1:]),
         ("coef.1", lambda a: a[:, 1:]),
     ],
@@ -141,7 +117,8 @@ def test_arrays_that_do_not_fit_each_other_never_reach_a_kernel(
 ):
     labels = [name.split("-")[0] for name in stories.ids]
     options = {"space": "semantic", "labels": labels, "metric": "correlation"}
-    SearchIndex(model, in_view="de", method="approximate", **options).save(tmp_path / "a.index")
+    views = stories[4:20]
+    SearchIndex(model, in_view="de", views=views, **options).save(tmp_path / "a.index")
     header, tensors = read_sealed(tmp_path / "a.index", "search index")
     write_sealed(
         tmp_path / "b.index", "search index", header, {**tensors, name: change(tensors[name])}

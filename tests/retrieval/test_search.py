@@ -16,11 +16,10 @@ def test_no_score_is_above_1(planted, metric):
     # mixtures in single precision sum to a little less or more than 1
     model = LinkPLSA(4, init="random", max_iter=40, random_state=0).fit(planted)
     assert (model.doc_topic_.sum(axis=1, dtype=float) > 1).any()
-    for method in ("exact", "approximate"):
-        index = SearchIndex(model, metric=metric, method=method)
-        _, scores = index.query_many(model.doc_topic_, top=3)
-        assert scores.max() <= 1.0
-        assert index.query(model.doc_topic_[0]).scores.max() <= 1.0
+    index = SearchIndex(model, metric=metric)
+    _, scores = index.query_many(model.doc_topic_, top=3)
+    assert scores.max() <= 1.0
+    assert index.query(model.doc_topic_[0]).scores.max() <= 1.0
 
 
 # -- kinds of queries -----------------------------------------------------------------------------
@@ -137,8 +136,8 @@ def test_an_array_that_may_be_counts_or_mixtures_is_refused():
         ({"space": "latent"}, "space must be"),
         ({"space": "semantic"}, "give labels="),
         ({"labels": [0, 1]}, "labels are for"),
-        ({"method": "fast"}, "method must be"),
-        ({"probes": 2.0}, "probes must be"),
+        ({"metric": "evidence"}, "needs the terms"),
+        ({"metric": "evidence", "space": "semantic"}, "compares terms, not the classes"),
     ],
 )
 def test_wrong_options_are_named(model, options, words):

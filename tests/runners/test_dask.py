@@ -248,6 +248,18 @@ def test_killed_workers_cost_only_time(tmp_path, nanny):
         killer.join()
 
 
+@pytest.mark.slow
+def test_a_frozen_worker_loses_its_tasks_in_time(tmp_path):
+    with Cluster(tmp_path, n_workers=2) as cluster, DaskRunner(cluster.address, timeout=4) as run:
+        results = run(slow_square, range(20))
+        first = next(results)
+        cluster.workers[min(cluster.workers)].send(signal.SIGSTOP)
+        began = time.monotonic()
+        assert [first, *results] == SQUARES
+        assert time.monotonic() - began < 60  # Dask itself waits for 300
+        assert len(run.workers()) == 1
+
+
 def die(i):
     os.kill(os.getpid(), signal.SIGKILL)
 

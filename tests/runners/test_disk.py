@@ -23,7 +23,7 @@ from coview import (
 )
 from coview.datasets import make_views
 from coview.em import loop
-from coview.em.shard_step import ShardJob, add_gradient, step_shard, write_documents
+from coview.em.shard_step import ShardJob, add_gradient, at_work, step_shard, write_documents
 from coview.em.shard_step import write_parameters as write_shared
 from coview.em.step import Gradients, conclude, em_step
 from coview.runners.disk import DiskRunner
@@ -106,6 +106,7 @@ def _steps_by_jobs(folder, labels):
                 f"{folder}/mixtures{i}",
                 f"{folder}/gradient{i}",
                 update,
+                type(at_work(problem.penalty)),
             )
             values += step_shard(job, n_threads=2).values
             add_gradient(grads, job.gradient)

@@ -2,6 +2,7 @@
 
 import json
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from experiments.defaults.planted import KINDS
 import coview
 from coview import Views
 from coview.datasets import make_views
-from coview.selection.topics import _confidence, ladder_of, parse_topics
+from coview.selection.halves import Confirmed
+from coview.selection.topics import _Search, ladder_of, parse_topics
 
 
 @pytest.fixture(scope="module")
@@ -80,13 +82,40 @@ def test_a_view_of_noise_counts_for_nothing():
 # -- how sure --------------------------------------------------------------------------------------
 
 
-def test_ends_far_apart_are_never_high():
-    assert _confidence(4, 4, 1.0, 1.0, False) == "high"
-    assert _confidence(4, 10, 0.9, 1.0, False) == "medium"
-    assert _confidence(4, 4, 0.3, 1.0, False) == "medium"
-    assert _confidence(4, 4, 1.0, 1.2, False) == "medium"
-    assert _confidence(2, 20, 1.0, 1.0, False) == "low"
-    assert _confidence(4, 4, 1.0, 1.0, at_the_end=True) == "low"
+def answer_of(curve, last=60, n_docs=800):
+    """Return the answer to a curve of {topics: (bits, topics that come back)}."""
+    search = object.__new__(_Search)
+    search._candidates = range(2, last + 1)
+    search._documents = SimpleNamespace(
+        has=np.ones((n_docs, 1)), reliability=SimpleNamespace(weights={})
+    )
+    search._found = {k: [Confirmed(bits, np.log2(k), back)] for k, (bits, back) in curve.items()}
+    return search._answer("fine")
+
+
+SHARP = {2: (0.9, 2), 4: (1.9, 4), 6: (1.8, 4), 9: (1.7, 3)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "ends", "confidence"),
+    [
+        ({}, {}, (4, 4), "high"),
+        ({}, {"n_docs": 60}, (4, 4), "medium"),  # they may agree by luck
+        ({4: (1.9, 3)}, {}, (2, 4), "medium"),  # a topic does not come back
+        ({2: (1.0, 2), 4: (1.45, 4), 6: (1.6, 4), 9: (1.7, 3)}, {}, (4, 4), "medium"),  # flat
+        ({40: (4.5, 10)}, {}, (4, 40), "low"),  # far apart
+        ({40: (5.2, 40)}, {"last": 40}, (40, 40), "low"),  # more may be better
+    ],
+)
+def test_only_one_sharp_resolution_is_high(changes, options, ends, confidence):
+    found = answer_of(SHARP | changes, **options)
+    assert ((found.coarse, found.fine), found.confidence) == (ends, confidence)
+
+
+def test_fine_weighs_what_is_confirmed_against_what_is_told():
+    # sixteen topics tell four bits: 2.5 confirmed of them are worth less than 1.9 of two
+    assert answer_of({2: (0.9, 2), 4: (1.9, 4), 16: (2.5, 12)}).fine == 4
+    assert answer_of({2: (0.9, 2), 4: (1.9, 4), 16: (2.9, 12)}).fine == 16
 
 
 @pytest.mark.parametrize("seed", range(3))

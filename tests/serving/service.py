@@ -13,7 +13,7 @@ from pathlib import Path
 from coview import LinkPLSA, Views
 from coview.serving.app import ServiceState
 from coview.serving.engine import ServedModel
-from coview.serving.server import listen, make_server
+from coview.serving.server import GracefulServer, listen
 from coview.serving.settings import ServiceSettings
 
 NEWS = Path(__file__).parents[2] / "examples" / "news.csv"
@@ -97,10 +97,11 @@ class Running:
 def running(served=None, **options):
     """Run a service in a thread; yield how to ask it; stop it."""
     settings = ServiceSettings(**{"port": 0, "rate": 0, **options})
-    state = ServiceState(served or served_news(), settings)
+    models = served if isinstance(served, dict) else {"news": served or served_news()}
+    state = ServiceState(models, settings)
     state.prepared = True
     listener = listen(settings)
-    server = make_server(state)
+    server = GracefulServer(state)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

@@ -1,19 +1,25 @@
 """Limits and access; `tests/faults/test_service.py` has those of the catalogue of faults."""
 
+import asyncio
 import json
 import socket
 import threading
 import time
+import tracemalloc
+from unittest.mock import Mock
 
 import pytest
 
+from coview.serving.connections import Connection, Connections
 from coview.serving.limits import BURST, MAX_ADDRESSES, RateLimit, host_is_allowed, token_is_right
 from coview.serving.settings import ServiceSettings, read_token
 from coview.serving.strict_json import parse_json
+from tests.process_memory import process_memory
 from tests.serving.service import SlowModel, raw_answer, running, until
 
 TOKEN = "a-token-of-enough-characters"
 DOCUMENT = {"documents": [{"en": "rain"}]}
+HEAD = b"POST /transform HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
 # -- access ----------------------------------------------------------------------------------------
@@ -125,6 +131,42 @@ def test_the_rate_comes_back_and_addresses_are_forgotten():
     assert len(limit._known) == MAX_ADDRESSES
 
 
+# -- HTTP ---------------------------------------------------------------------------------------
+
+
+SMUGGLED = b"0\r\n\r\nGET /topics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def test_two_lengths_of_one_body_are_refused_and_the_connection_closed(service):
+    with service.connect() as connection:
+        lengths = b"Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n"
+        connection.sendall(HEAD + lengths + SMUGGLED)
+        answer = raw_answer(connection)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"two_lengths" in answer
+    assert answer.count(b"HTTP/1.1") == 1
+
+
+def test_another_version_of_http_is_refused(service):
+    with service.connect() as connection:
+        connection.sendall(b"GET /topics HTTP/9.9\r\nHost: localhost\r\n\r\n")
+        assert raw_answer(connection).startswith(b"HTTP/1.1 505 ")
+
+
+def test_probes_may_ask_for_the_head_alone(service):
+    found = service.ask("HEAD", "/healthz")
+    assert (found.status, found.body) == (200, b"")
+
+
+def test_a_slash_too_many_is_another_path(service):
+    assert service.get("/topics/").status == 404
+
+
+def test_a_callers_id_is_kept_if_it_is_one(service):
+    assert service.get("/topics", X_Request_Id="a-1.b_2").headers["x-request-id"] == "a-1.b_2"
+    assert service.get("/topics", X_Request_Id="a b").headers["x-request-id"] != "a b"
+
+
 # -- bodies ----------------------------------------------------------------------------------------
 
 
@@ -143,6 +185,45 @@ def test_too_many_documents():
     with running(max_documents=3) as service:
         found = service.post("/transform", {"documents": [{"en": "rain"}] * 4})
         assert (found.status, found.code) == (413, "too_many_documents")
+
+
+BAD_BODIES = {
+    "documents": b'{"documents": [' + b"{}," * 1_000_000 + b"{}]}",
+    "ids": b'{"documents": [{"en": "a"}], "ids": [' + b"1," * 1_000_000 + b"1]}",
+    "keys": b"{" + b",".join(b'"%d":1' % n for n in range(300_000)) + b"}",
+    "views": b'{"documents": [{' + b",".join(b'"%d":1' % n for n in range(300_000)) + b"}]}",
+    "nested": b'{"documents": ' + b"[" * 964 + b"]" * 964 + b"}",
+    "nested documents": b'{"documents": [{"en": ' + b'{"a":' * 900 + b"1" + b"}" * 900 + b"}]}",
+}
+
+
+@pytest.mark.parametrize("kind", BAD_BODIES)
+def test_the_first_fault_ends_the_check_of_a_body(service, kind):
+    """A body of 3 MB with a million faults took 2 GB and 7 s of everybody's time."""
+    before = process_memory("VmRSS")
+    tracemalloc.start()
+    try:
+        found = service.post("/transform", BAD_BODIES[kind])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.status in (400, 413, 422)
+    assert len(found.body) < 2000
+    assert peak < 60 * len(BAD_BODIES[kind]) + 10_000_000
+    assert process_memory("VmRSS") - before < 400_000_000
+
+
+@pytest.mark.parametrize("count", [1e-37, -1e-37, 5e-324])
+def test_a_count_too_small_to_be_worked_with_is_named(service, count):
+    found = service.post("/transform", {"documents": [{"en": "rain"}, {"en": {"rain": count}}]})
+    assert found.status == 422
+    assert "documents.1: view 'en'" in found.message
+
+
+def test_a_message_does_not_repeat_a_long_id(service):
+    found = service.post("/search", {"like": "x" * 1_000_000})
+    assert found.status == 404
+    assert len(found.body) < 2000
 
 
 def test_headers_that_are_too_long(service):
@@ -166,17 +247,70 @@ def test_sound_json_is_read_as_it_is(value):
 # -- connections -----------------------------------------------------------------------------------
 
 
-def test_idle_connections_are_bounded():
+def test_idle_connections_make_room_for_others():
+    """Who comes last is answered, probes above all; who waits longest goes."""
     with running(max_connections=5) as service:
-        idle = [service.connect() for _ in range(6)]
+        idle = [service.connect() for _ in range(12)]
         try:
-            until(lambda: len(service.server.server_state.connections) >= 5)
-            assert service.get("/topics").status == 503
+            for path in ("/healthz", "/topics"):
+                assert service.get(path).status == 200
+            assert raw_answer(idle[0]) == b""  # it was closed
+            assert len(service.state.connections.open) <= 5
         finally:
             for connection in idle:
                 connection.close()
-        until(lambda: len(service.server.server_state.connections) < 2)
-        assert service.get("/topics").status == 200
+        until(lambda: not service.state.connections.open)
+        assert not service.state.connections.waiting
+
+
+def test_one_address_does_not_drive_others_out():
+    connections = Connections(4, 60.0)
+
+    async def come():
+        made = [connected(connections, ("10.0.0.9", 1))]
+        made += [connected(connections, ("10.0.0.1", port)) for port in range(6)]
+        return [c for c in made if not c._transport.abort.called]
+
+    left = asyncio.run(come())
+    assert [c.client for c in left] == [("10.0.0.9", 1)] + [("10.0.0.1", p) for p in (3, 4, 5)]
+
+
+def connected(connections, client):
+    connection = Connection(Mock(), connections)
+    transport = Mock(is_closing=lambda: False, get_extra_info=lambda name: client)
+    connection.connection_made(transport)
+    return connection
+
+
+def test_slow_bodies_leave_room_for_others():
+    """They hold a connection, but no place among the requests that are worked on."""
+    with running(max_requests=2, read_timeout=30.0) as service:
+        slow = [service.connect() for _ in range(8)]
+        try:
+            for connection in slow:
+                connection.sendall(HEAD + b"Content-Length: 1000\r\n\r\n{")
+            until(lambda: len(service.state.connections.open) == 8)
+            assert service.post("/transform", DOCUMENT).status == 200
+        finally:
+            for connection in slow:
+                connection.close()
+
+
+def test_large_bodies_are_bounded_together():
+    """Of bodies that are read at once, the one too many is sent away; small ones never are."""
+    with running(max_body=200_000, read_timeout=30.0) as service:
+        large = [service.connect() for _ in range(15)]
+        part = b"Content-Length: 200000\r\n\r\n{" + b" " * 199_000
+        try:
+            for connection in large:
+                connection.sendall(HEAD + part)
+            until(lambda: 'reason="busy"' in service.state.metrics.text())
+            assert service.post("/transform", DOCUMENT).status == 200
+        finally:
+            for connection in large:
+                connection.close()
+        until(lambda: not service.state.connections.open)
+        assert service.post("/transform", b" " * 150_000 + b"{}").status == 422
 
 
 def test_a_second_request_on_a_connection_may_not_be_slow_either():

@@ -2,13 +2,18 @@
 
 import base64
 import json
+import threading
 
 import numpy as np
 import pytest
 
 from coview import PLSA, Doc, LinkPLSA, SearchIndex, TopicClassifier, Views, top_terms
+from coview.retrieval.evidence import KINDS
 from coview.serving.engine import ServedModel
-from tests.serving.service import news, news_model, running
+from coview.serving.schemas import FoundReason
+from coview.serving.server import reload
+from coview.serving.work import Deadline
+from tests.serving.service import SlowModel, news, news_model, running, served_news, until
 
 DOCUMENTS = [{"en": "rain and storm", "de": "regen am meer"}, {"de": "tor und spiel"}]
 
@@ -69,6 +74,23 @@ def test_search_for_what_is_like_a_known_document(service, like):
     index = SearchIndex(news_model(), training_views=news())
     hits = service.post("/search", {"like": like, "top": 3}).json["hits"]
     assert [hit["id"] for hit in hits] == index.query(Doc(like), 3).ids
+
+
+def test_a_model_that_keeps_its_documents_is_searched_by_itself():
+    model = LinkPLSA(6, init="random", max_iter=15, tol=0.0, random_state=0).fit(news())
+    model.keep_search(news(), titles=[f"Story {name}" for name in news().ids])
+    served = ServedModel(model)
+    served.prepare()
+    expected = SearchIndex(model, in_view="de").query({"en": "rain and storm"}, 5, explain=True)
+    hits = served.search({"en": "rain and storm"}, None, "de", 5, True, Deadline(60))
+    assert [hit["id"] for hit in hits] == expected.ids
+    np.testing.assert_allclose([hit["score"] for hit in hits], expected.scores, atol=1e-7)
+    assert hits[0]["title"] == f"Story {hits[0]['id']}"
+    assert hits[0]["text"] is None
+    for hit in hits:
+        for reason in hit["explanation"]:
+            FoundReason.model_validate(reason, strict=True)
+            assert reason["kind"] in KINDS
 
 
 def test_topics(service):
@@ -134,6 +156,7 @@ def test_an_index_is_searched_in_its_own_view():
         ({"documents": [{"en": {"rain": "2"}}]}, "expected a text"),
         ({"documents": [{"en": {"rain": 1e300}}]}, "expected a text"),
         ({"documents": [{"en": {"rain": -1}}]}, "must not be below 0"),
+        ({"documents": [{"en": {"unheard of": -1, "rain": 1}}]}, "must not be below 0"),
         ({"documents": [{"en": [1, 2]}]}, "row of numbers"),
         ({"documents": [{"en": {"base64": "aGFsbG8="}}]}, "takes a text"),
         ({"documents": [{"en": "rain"}], "ids": []}, "1 documents, but 0 ids"),
@@ -177,6 +200,47 @@ def test_other_methods_and_paths(service):
     assert service.post("/topics", b"", Content_Type="text/plain").status == 405
     assert service.get("/nowhere").status == 404
     assert service.post("/nowhere", {}).status == 404
+
+
+def test_several_models_in_one_process():
+    texts = {"en": ["ball goal team", "moon star orbit"] * 6}
+    other = PLSA(2, random_state=0).fit(Views.from_texts(texts, max_df=1.0))
+    other = ServedModel(other)
+    other.prepare()
+    with running({"news": served_news(), "small": other}) as service:
+        assert [m["name"] for m in service.get("/models").json["models"]] == ["news", "small"]
+        body = {"documents": [{"en": "goal"}]}
+        for prefix, n_topics in (("", 6), ("/models/news", 6), ("/models/small", 2)):
+            (row,) = service.post(f"{prefix}/transform", body).json["documents"]
+            assert len(row["mixture"]) == n_topics
+            described = service.get(f"{prefix}/openapi.json").json
+            assert described["servers"] == [{"url": prefix or "/"}]
+        assert service.post("/models/other/transform", body).status == 404
+        assert '{route="/models/small/transform",status="200"} 1' in service.state.metrics.text()
+
+
+def test_models_are_read_again_while_requests_are_worked_on():
+    """Requests that have begun end with the old model, others get the new one."""
+    slow, new = SlowModel(), served_news()
+    found = []
+    with running(slow) as service:
+        body = {"documents": [{"en": "rain"}]}
+        asks = threading.Thread(target=lambda: found.append(service.post("/transform", body)))
+        asks.start()
+        until(lambda: slow.n_begun == 1)
+        reload(service.state, {"news": lambda: new}, threading.Lock())
+        assert service.post("/transform", body).status == 200
+        assert slow.n_begun == 1
+        slow.go_on.set()
+        asks.join()
+        assert found[0].status == 200
+
+        def broken():
+            raise ValueError("damaged")
+
+        reload(service.state, {"news": broken}, threading.Lock())
+        assert service.state.models == {"news": new}
+        assert service.post("/transform", body).status == 200
 
 
 def test_numbers_of_a_view_without_names():

@@ -135,6 +135,25 @@ def test_damage_after_the_first_reading_is_found_at_the_next(folder):
         sharded.read(0)
 
 
+ROT = {"indptr": -1, "indices": 10**9, "data": np.nan}
+
+
+@pytest.mark.parametrize("part", ROT)
+def test_bit_rot_that_no_time_stamp_tells_is_found_in_the_next_pass(folder, part):
+    """Kernels check no bounds: a column of 1e9 ends the interpreter."""
+    sharded = open_shards(folder)
+    sharded.read(0)
+    path = folder / "shard-00000" / f"v0.{part}.npy"
+    before = path.stat()
+    with path.open("r+b") as file:
+        dtype = np.lib.format.open_memmap(path, "r").dtype
+        file.seek(-dtype.itemsize, os.SEEK_END)
+        file.write(np.array(ROT[part], dtype).tobytes())
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(DamagedFile, match=r"is damaged"):
+        sharded.read(0)
+
+
 def test_a_missing_manifest_is_no_folder_of_shards(folder):
     (folder / MANIFEST).unlink()
     with pytest.raises(FileNotFoundError, match="is no sharded folder"):

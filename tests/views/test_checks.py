@@ -4,7 +4,9 @@ A number in a comment is the row of the catalogue of bad input that the test bel
 """
 
 import re
+import sys
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -758,6 +760,16 @@ def machine(tmp_path, monkeypatch):
 
 def test_the_memory_of_the_machine_is_read(machine):  # 11
     assert available_memory() == 8_000_000 * 1024
+
+
+def test_without_proc_psutil_is_asked(machine, monkeypatch):
+    """As on macOS and Windows; where it is not installed, the size of the memory is known."""
+    monkeypatch.setattr(memory_module, "_MEMINFO", machine / "none")
+    asked = SimpleNamespace(virtual_memory=lambda: SimpleNamespace(available=5000))
+    monkeypatch.setitem(sys.modules, "psutil", asked)
+    assert available_memory() == 5000
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    assert available_memory() > 5000
 
 
 def test_a_container_may_leave_less(machine):  # 11

@@ -71,25 +71,10 @@ export function cached(data, key, make) {
 
 const nameOf = (view) => (view === null || view === undefined ? "theta" : `theta.${view}`);
 
-/**
- * Return which mixtures a search compares: those of a fit are shown as topics learned without the
- * document see it, but searched as they are.
- */
-export function searchedName(data, view) {
-  const own = `searched.${view}`;
-  return data.arrays[`${own}.indptr`] ? own : nameOf(view);
-}
-
-/** Tell whether a document has a mixture in a view (null: in any). */
-export function hasMixture(data, view, row) {
-  const indptr = data.arrays[`${nameOf(view)}.indptr`];
-  return Boolean(indptr) && indptr[row + 1] > indptr[row];
-}
-
 /** Return the mixture of a document: of view number `view` alone, or of all views (null). */
-export function mixture(data, view, row, name = nameOf(view)) {
+export function mixture(data, view, row) {
   const out = new Float32Array(data.meta.n_topics);
-  addMixture(data, name, row, out, 0);
+  addMixture(data, nameOf(view), row, out, 0);
   return out;
 }
 
@@ -105,11 +90,11 @@ function addMixture(data, name, row, out, at) {
 }
 
 /** Return all mixtures, row after row: Float32Array(n_docs * n_topics), zeros where there is none. */
-export function mixtures(data, view, name = nameOf(view)) {
-  return cached(data, `mixtures ${name}`, () => {
+export function mixtures(data, view) {
+  return cached(data, `mixtures ${view}`, () => {
     const { n_docs: n, n_topics: k } = data.meta;
     const out = new Float32Array(n * k);
-    for (let row = 0; row < n; row++) addMixture(data, name, row, out, row * k);
+    for (let row = 0; row < n; row++) addMixture(data, nameOf(view), row, out, row * k);
     return out;
   });
 }
@@ -138,20 +123,9 @@ export function mainTopics(data, view) {
 
 /** Return p(w|z) of a view, topic after topic: Float64Array(n_topics * n_terms). */
 export function topics(data, view) {
-  return cached(data, `topics ${view}`, () => {
-    const k = data.meta.n_topics;
-    const n = data.meta.views[view].n_terms;
-    const values = data.arrays[`phi.${view}.values`];
-    const scale = data.arrays[`phi.${view}.scale`];
-    const out = new Float64Array(k * n);
-    for (let z = 0; z < k; z++) {
-      for (let w = 0; w < n; w++) {
-        const root = values[z * n + w] / LEVELS;
-        out[z * n + w] = root * root * scale[z];
-      }
-    }
-    return out;
-  });
+  const n = data.meta.views[view].n_terms;
+  const scale = data.arrays[`phi.${view}.scale`];
+  return Float64Array.from(data.arrays[`phi.${view}.values`], (u, i) => (u / LEVELS) ** 2 * scale[i % n]);
 }
 
 /** Return p(w|z) of some terms, term after term: Float64Array(terms.length * n_topics). */
@@ -164,7 +138,7 @@ export function topicsOfTerms(data, view, terms) {
   for (let i = 0; i < terms.length; i++) {
     for (let z = 0; z < k; z++) {
       const root = values[z * n + terms[i]] / LEVELS;
-      out[i * k + z] = root * root * scale[z];
+      out[i * k + z] = root * root * scale[terms[i]];
     }
   }
   return out;
@@ -177,6 +151,15 @@ export function countsOf(data, view, row) {
   const part = (name) =>
     Array.from(data.arrays[`counts.${view}.${name}`].subarray(indptr[row], indptr[row + 1]));
   return { terms: part("indices"), values: part("values") };
+}
+
+/** Return numbers of half precision, given as their bits. */
+export function halves(bits) {
+  return Float32Array.from(bits, (u) => {
+    const [exponent, fraction] = [(u >> 10) & 31, u & 1023];
+    const size = exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -24 * fraction;
+    return u >> 15 ? -size : size;
+  });
 }
 
 /** Return the number of a term by its name, undefined if the view does not have it. */

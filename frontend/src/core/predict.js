@@ -20,10 +20,9 @@ export function predictTerms(data, mixture, view, n = 10, trust = 1) {
   const p = new Float64Array(width);
   for (let z = 0; z < mixture.length; z++) {
     if (!(mixture[z] > 1e-6)) continue; // adds to no term that is shown
-    const weight = mixture[z] * scale[z];
     for (let w = 0; w < width; w++) {
       const root = values[z * width + w] / LEVELS;
-      p[w] += weight * root * root;
+      p[w] += mixture[z] * scale[w] * root * root;
     }
   }
   let total = 0;

@@ -1,42 +1,46 @@
-// Search as coview.search(model, query, in_view=..., views=views) does: docs/search.md.
+// Search as coview.search(model, query, in_view=...) does: src/coview/retrieval/evidence.py.
 //
-// score = (1 - W |q|) t + W q.g: t is the cosine of topics (roots of mixtures and the evidence of
-// terms side by side), q.g the words that query and answer share.
+// Four kinds of evidence about each document, weighted by how far held-back documents were found by
+// them; a score is the probability that the document is the one asked for.
 
-import { cached, countsOf, hasMixture, mixture, mixtures, searchedName, topics } from "./decode.js";
+import { cached, countsOf, halves, topics } from "./decode.js";
 import { foldIn, readText } from "./foldin.js";
 
+export const KINDS = ["names", "translation", "topics", "map"];
+const [NAMES, TRANSLATION, TOPICS, MAP] = KINDS.keys();
 const NOTHING = 1e-9; // evidence, in nats a term
+const WORDS = 6; // of a query that are named in a reason, and of an answer for each of them
+const CALLED = 3;
 
 /**
- * Find the documents that are most like a query.
+ * Find the documents that a query asks for.
  *
  * `askView` is the number of the view that asks (null: all views of a row), `query` one of
  * {text}, {row} and {counts: {terms, values}}; `answerView` the view that answers (null: all);
  * `filter(row)` leaves documents out, `top` is the number of answers. Returns {hits: [{row, score,
- * why}], mixture, tokens, unknown, reason}: without hits `reason` says why.
+ * why}], mixture, tokens, unknown, reason}: without hits `reason` says why. A filter changes no
+ * score: it is the probability among all documents.
  */
 export function search(data, { askView, query, answerView = null, filter = null, top = 10 }) {
-  const asked = readQuery(data, askView, query);
-  const about = { tokens: asked.tokens ?? [], unknown: asked.unknown ?? [] };
-  if (asked.reason) return { hits: [], mixture: null, reason: asked.reason, ...about };
-  const gallery = galleryOf(data, answerView);
-  const prepared = prepare(data, asked, gallery);
-  const scores = scoreAll(data, prepared, gallery);
+  const read = readQuery(data, askView, query);
+  const about = { tokens: read.tokens ?? [], unknown: read.unknown ?? [] };
+  if (read.reason) return { hits: [], mixture: null, reason: read.reason, ...about };
+  const { found, said } = compare(data, read.asked, answersOf(data, answerView));
   const excluded = query.row ?? -1;
   const wanted = (row) => row !== excluded && (!filter || filter(row));
-  const rows = best(scores, gallery.rows, wanted, top);
-  const hits = rows.map((row) => ({ row, score: scores[row], why: why(data, prepared, gallery, row) }));
-  return { hits, mixture: asked.mixture, ...about };
+  const hits = best(found, wanted, top).map((row) => ({ row, score: Math.exp(found[row]), why: why(data, said, row) }));
+  return { hits, mixture: read.mixture, ...about };
 }
 
 /** Return the score of every document (NaN: it cannot be an answer), for tests and plots. */
 export function allScores(data, { askView, query, answerView = null }) {
-  const asked = readQuery(data, askView, query);
-  if (asked.reason) return null;
-  const gallery = galleryOf(data, answerView);
-  return scoreAll(data, prepare(data, asked, gallery), gallery);
+  const read = readQuery(data, askView, query);
+  if (read.reason) return null;
+  const { found } = compare(data, read.asked, answersOf(data, answerView));
+  return found.map((x) => (x > -Infinity ? Math.exp(x) : NaN));
 }
+
+const answersOf = (data, view) => (view === null ? data.meta.search.answer : data.meta.search.answer.filter((v) => v === view));
 
 // -- the query ------------------------------------------------------------------------------------
 
@@ -47,41 +51,44 @@ function readQuery(data, askView, query) {
     return { reason: `View ${view.name} cannot be asked with a text: ${view.no_recipe}.` };
   }
   const read = query.text !== undefined ? readText(data, askView, query.text) : { ...query.counts };
-  const known = seen(data, askView, read);
-  if (!known) {
-    return { ...read, reason: `The model knows nothing of this in view ${view.name}.` };
-  }
-  return { ...read, counts: new Map([[askView, read]]), mixture: foldIn(data, askView, read) };
+  const asked = askedWith(data, askView, read);
+  if (!asked) return { ...read, reason: `The model knows nothing of this in view ${view.name}.` };
+  return { ...read, asked: [asked], mixture: foldIn(data, askView, read) };
 }
 
 function readRow(data, askView, row) {
   const views = askView === null ? data.meta.views.map((_, v) => v) : [askView];
-  const counts = new Map();
-  for (const v of views) {
-    const found = countsOf(data, v, row);
-    if (found && hasMixture(data, v, row)) counts.set(v, found);
-  }
-  if (!hasMixture(data, askView, row) || !counts.size) {
-    return { reason: "This document has nothing to search with in this view." };
-  }
-  return { counts, mixture: mixture(data, askView, row, searchedName(data, askView)) };
+  const asked = views.map((v) => askedWith(data, v, countsOf(data, v, row))).filter((one) => one);
+  return asked.length ? { asked, mixture: null } : { reason: "This document has nothing to search with in this view." };
 }
 
-function seen(data, view, { terms }) {
-  const share = data.arrays[`term_share.${view}`];
-  return terms.some((w) => share[w] > 0);
+/** Return one view of a query as it is compared; null without a known term. */
+function askedWith(data, view, counts) {
+  const share = data.arrays[`damped_share.${view}`];
+  if (!counts || !share) return null;
+  const kept = Array.from(counts.terms.keys()).filter((i) => share[counts.terms[i]] > 0);
+  if (!kept.length) return null;
+  const terms = kept.map((i) => counts.terms[i]);
+  const damped = kept.map((i) => Math.log1p(counts.values[i]));
+  const total = damped.reduce((sum, x) => sum + x, 0);
+  const shares = damped.map((x) => x / total);
+  const evidence = new Float64Array(data.meta.n_topics);
+  addTopics(gains(data, view), terms, shares, 0, terms.length, evidence);
+  unit(evidence);
+  const weights = shares.map((x) => x * Math.sqrt(terms.length));
+  return { view, terms, weights, topics: evidence, place: placeOf(data, view, terms, damped) };
 }
 
-// -- what the terms say about topics ----------------------------------------------------------------
+// -- topics -----------------------------------------------------------------------------------------
 
-/** Return log((p(w|z) + p(w)) / 2 p(w)), term after term: Float32Array(n_terms * n_topics). */
+/** Return log((p(w|z) + p(w)) / 2 p(w)), term after term: Float64Array(n_terms * n_topics). */
 function gains(data, view) {
   return cached(data, `gains ${view}`, () => {
     const k = data.meta.n_topics;
     const n = data.meta.views[view].n_terms;
     const p = topics(data, view);
     const share = data.arrays[`term_share.${view}`];
-    const out = new Float32Array(n * k);
+    const out = new Float64Array(n * k);
     for (let z = 0; z < k; z++) {
       let sum = 0;
       for (let w = 0; w < n; w++) sum += p[z * n + w];
@@ -94,226 +101,212 @@ function gains(data, view) {
   });
 }
 
-function addEvidence(gain, terms, values, begin, end, out, at, k) {
-  let size = 0;
-  for (let i = begin; i < end; i++) size += values[i];
-  if (!(size > 0)) return;
+function addTopics(gain, terms, shares, begin, end, out) {
+  const k = out.length;
   for (let i = begin; i < end; i++) {
-    const share = values[i] / size;
     const from = terms[i] * k;
-    for (let z = 0; z < k; z++) out[at + z] += share * gain[from + z];
+    for (let z = 0; z < k; z++) out[z] += shares[i] * gain[from + z];
   }
+  let mean = 0;
+  for (const x of out) mean += x / k;
+  for (let z = 0; z < k; z++) out[z] = Math.abs(out[z] - mean) < NOTHING ? 0 : out[z] - mean;
 }
 
-/** Center a part of an array and bring it to length 1; return that length, 0 or 1. */
-function centerAndScale(out, at, k) {
-  let mean = 0;
-  for (let z = 0; z < k; z++) mean += out[at + z];
-  mean /= k;
+/** Bring a vector to length 1, unless it is zero. */
+function unit(vector) {
   let squares = 0;
-  for (let z = 0; z < k; z++) {
-    const centered = out[at + z] - mean;
-    out[at + z] = Math.abs(centered) < NOTHING ? 0 : centered;
-    squares += out[at + z] * out[at + z];
+  for (const x of vector) squares += x * x;
+  const length = Math.sqrt(squares) || 1;
+  for (let i = 0; i < vector.length; i++) vector[i] /= length;
+}
+
+// -- the linear map -----------------------------------------------------------------------------------
+
+/** Return where a document stands in the space of its view; empty where no map uses the space. */
+function placeOf(data, view, terms, damped) {
+  const rarity = data.arrays[`rarity.${view}`];
+  if (!rarity) return new Float64Array(0);
+  const directions = cached(data, `directions ${view}`, () => halves(data.arrays[`directions.${view}`]));
+  const out = new Float64Array(directions.length / rarity.length);
+  let squares = 0;
+  for (let i = 0; i < terms.length; i++) {
+    const weight = damped[i] * rarity[terms[i]];
+    squares += weight * weight;
+    for (let j = 0, from = terms[i] * out.length; j < out.length; j++) out[j] += weight * directions[from + j];
   }
-  if (!(squares > 0)) return 0;
-  const length = Math.sqrt(squares);
-  for (let z = 0; z < k; z++) out[at + z] /= length;
-  return 1;
+  const length = Math.sqrt(squares) || 1;
+  return out.map((x) => x / length);
+}
+
+/** Return the place of a query in the space of the view that answers. */
+function mapped(data, { view, place }, answer) {
+  const mapping = data.arrays[`map.${view}.${answer}`];
+  const center = data.arrays[`map_center.${view}.${answer}`];
+  const out = Float64Array.from(center, (x) => -x);
+  for (let i = 0; i < place.length; i++) {
+    for (let j = 0; j < out.length; j++) out[j] += place[i] * mapping[i * out.length + j];
+  }
+  unit(out);
+  return out;
 }
 
 // -- the documents searched -------------------------------------------------------------------------
 
-/** Return what the documents of a view (null: all views) are compared by; made once. */
-function galleryOf(data, answerView) {
-  return cached(data, `gallery ${answerView}`, () => {
-    const views = answerView === null ? data.meta.search.answer : [answerView];
-    const there = views.filter((v) => data.arrays[`counts.${v}.indptr`]);
-    const rows = knownRows(data, there);
-    const { vectors, lengths } = vectorsOf(data, answerView, there);
-    return { views: there, rows, vectors, lengths, words: there.map((v) => wordIndex(data, v)) };
-  });
-}
-
-function knownRows(data, views) {
-  const found = [];
-  for (let row = 0; row < data.meta.n_docs; row++) {
-    if (views.some((v) => hasKnownTerm(data, v, row))) found.push(row);
-  }
-  return Uint32Array.from(found);
-}
-
-function hasKnownTerm(data, view, row) {
-  const indptr = data.arrays[`counts.${view}.indptr`];
-  const terms = data.arrays[`counts.${view}.indices`];
-  const share = data.arrays[`term_share.${view}`];
-  for (let i = indptr[row]; i < indptr[row + 1]; i++) if (share[terms[i]] > 0) return true;
-  return false;
-}
-
-/** Return roots of mixtures and evidence side by side, with the length of each row. */
-function vectorsOf(data, answerView, views) {
-  const { n_docs: n, n_topics: k } = data.meta;
-  const vectors = new Float32Array(n * 2 * k);
-  const lengths = new Float32Array(n);
-  const theta = mixtures(data, answerView, searchedName(data, answerView));
-  const evidence = new Float64Array(k);
-  for (let row = 0; row < n; row++) {
-    const at = row * 2 * k;
-    let squares = 0;
-    for (let z = 0; z < k; z++) {
-      const share = theta[row * k + z];
-      vectors[at + z] = Math.sqrt(share);
-      squares += share;
-    }
-    evidence.fill(0);
-    for (const v of views) {
-      const indptr = data.arrays[`counts.${v}.indptr`];
-      const terms = data.arrays[`counts.${v}.indices`];
-      const values = data.arrays[`counts.${v}.values`];
-      addEvidence(gains(data, v), terms, values, indptr[row], indptr[row + 1], evidence, 0, k);
-    }
-    squares += centerAndScale(evidence, 0, k);
-    vectors.set(evidence, at + k);
-    lengths[row] = Math.sqrt(squares);
-  }
-  return { vectors, lengths };
-}
-
-// -- words ------------------------------------------------------------------------------------------
-
-function rarity(data, view, w) {
-  const share = data.arrays[`term_share.${view}`][w];
-  return share > 0 ? -Math.log(share) : 0;
-}
-
-/** Return the weighted terms of one document as a Map, of length 1. */
-function weighted(data, view, { terms, values }) {
-  let squares = 0;
-  const weights = terms.map((w, i) => {
-    const weight = Math.log1p(values[i]) * rarity(data, view, w);
-    squares += weight * weight;
-    return weight;
-  });
-  const length = squares > 0 ? Math.sqrt(squares) : 1;
-  return new Map(terms.map((w, i) => [w, weights[i] / length]));
-}
-
-/** Return the documents of each term of a view with their weights: {starts, rows, weights}. */
-function wordIndex(data, view) {
-  return cached(data, `words ${view}`, () => {
-    const n = data.meta.views[view].n_terms;
+/** Return what the documents of a view are compared by: f(w|d) by term, topics, places; made once. */
+function searched(data, view) {
+  return cached(data, `searched ${view}`, () => {
+    const { n_docs: n, n_topics: k } = data.meta;
     const indptr = data.arrays[`counts.${view}.indptr`];
     const terms = data.arrays[`counts.${view}.indices`];
-    const values = data.arrays[`counts.${view}.values`];
-    const rare = Float64Array.from({ length: n }, (_, w) => rarity(data, view, w));
-    const starts = new Uint32Array(n + 1);
-    for (const w of terms) starts[w + 1] += 1;
-    for (let w = 0; w < n; w++) starts[w + 1] += starts[w];
-    const next = starts.slice();
-    const rows = new Uint32Array(terms.length);
-    const weights = new Float32Array(terms.length);
-    for (let row = 0; row + 1 < indptr.length; row++) {
-      let squares = 0;
-      for (let i = indptr[row]; i < indptr[row + 1]; i++) {
-        const weight = Math.log1p(values[i]) * rare[terms[i]];
-        squares += weight * weight;
-      }
-      const length = squares > 0 ? Math.sqrt(squares) : 1;
-      for (let i = indptr[row]; i < indptr[row + 1]; i++) {
-        const place = next[terms[i]]++;
-        rows[place] = row;
-        weights[place] = (Math.log1p(values[i]) * rare[terms[i]]) / length;
-      }
+    const share = data.arrays[`damped_share.${view}`];
+    const damped = Float64Array.from(data.arrays[`counts.${view}.values`], (x, i) => (share[terms[i]] > 0 ? Math.log1p(x) : 0));
+    const shares = damped.slice();
+    const center = data.arrays[`center.${view}`] ?? [];
+    const found = { topics: new Float32Array(n * k), places: new Float32Array(n * center.length), has: new Uint8Array(n) };
+    const gain = gains(data, view);
+    for (let row = 0; row < n; row++) {
+      const [begin, end] = [indptr[row], indptr[row + 1]];
+      let total = 0;
+      for (let i = begin; i < end; i++) total += damped[i];
+      if (!(total > 0)) continue;
+      found.has[row] = 1;
+      for (let i = begin; i < end; i++) shares[i] /= total;
+      const evidence = new Float64Array(k);
+      addTopics(gain, terms, shares, begin, end, evidence);
+      unit(evidence);
+      found.topics.set(evidence, row * k);
+      if (!center.length) continue;
+      const place = placeOf(data, view, terms.subarray(begin, end), damped.subarray(begin, end));
+      for (let j = 0; j < place.length; j++) place[j] -= center[j];
+      unit(place);
+      found.places.set(place, row * place.length);
     }
-    return { starts, rows, weights };
+    return { ...found, byTerm: turned(indptr, terms, Float32Array.from(shares), share.length) };
   });
 }
 
-/** Return the terms of a query in the columns of each view searched, and their length |q|. */
-function queryWords(data, counts, views) {
-  const own = new Map();
-  for (const [v, found] of counts) own.set(v, weighted(data, v, found));
-  const parts = views.map((v) => own.get(v) ?? fromOthers(data, own, v));
-  const lengths = parts.map((part) => Math.sqrt(sumOfSquares(part)));
-  const total = lengths.reduce((a, b) => a + b, 0);
-  const divisor = Math.max(total, 1);
-  const scaled = parts.map((part) => new Map(Array.from(part, ([w, x]) => [w, x / divisor])));
-  return { parts: scaled, share: Math.min(total / divisor, 1) };
-}
-
-function fromOthers(data, own, view) {
-  const found = new Map();
-  for (const [other, weights] of own) {
-    for (const [w, x] of weights) {
-      const target = sharedTerms(data, other, view).get(w);
-      if (target !== undefined) found.set(target, (found.get(target) ?? 0) + x / own.size);
+/** Return a sparse matrix column by column: {starts, rows, values}. */
+function turned(indptr, columns, values, n) {
+  const starts = new Uint32Array(n + 1);
+  for (const w of columns) starts[w + 1] += 1;
+  for (let w = 0; w < n; w++) starts[w + 1] += starts[w];
+  const next = starts.slice();
+  const found = { starts, rows: new Uint32Array(columns.length), values: new Float32Array(columns.length) };
+  for (let row = 0; row + 1 < indptr.length; row++) {
+    for (let i = indptr[row]; i < indptr[row + 1]; i++) {
+      const place = next[columns[i]]++;
+      found.rows[place] = row;
+      found.values[place] = values[i];
     }
   }
   return found;
 }
 
-function sharedTerms(data, from, to) {
-  return cached(data, `shared ${from} ${to}`, () => {
-    const pairs = data.meta.search.shared_terms[`${from}.${to}`];
-    return new Map(pairs ? pairs[0].map((w, i) => [w, pairs[1][i]]) : []);
+/** Return which terms w' of the answers stand for each term w of a query, with t(w|w'). */
+function calls(data, kind, view, answer) {
+  return cached(data, `calls ${kind} ${view} ${answer}`, () => {
+    const n = data.meta.views[view].n_terms;
+    if (kind === TRANSLATION) {
+      const [indptr, indices, values] = ["indptr", "indices", "values"].map((part) => data.arrays[`table.${answer}.${view}.${part}`] ?? []);
+      return turned(indptr, indices, values, n);
+    }
+    const names = data.arrays[`names.${view}.${answer}.indices`];
+    const all = Uint32Array.from({ length: n }, (_, w) => w);
+    const [own, other] = view === answer ? [all, all] : [names.subarray(0, names.length / 2), names.subarray(names.length / 2)];
+    const starts = Uint32Array.from({ length: own.length + 1 }, (_, i) => i);
+    const found = turned(starts, own, new Float32Array(own.length).fill(1), n);
+    return { ...found, rows: found.rows.map((i) => other[i]) };
   });
-}
-
-function sumOfSquares(weights) {
-  let sum = 0;
-  for (const x of weights.values()) sum += x * x;
-  return sum;
 }
 
 // -- scores -----------------------------------------------------------------------------------------
 
-function prepare(data, asked, gallery) {
-  const k = data.meta.n_topics;
-  const vector = new Float64Array(2 * k);
-  let squares = 0;
-  for (let z = 0; z < k; z++) {
-    vector[z] = Math.sqrt(asked.mixture[z]);
-    squares += asked.mixture[z];
+const weightsOf = (data, view, answer) => data.meta.search.weights[`${view}.${answer}`];
+
+/** Return log p(d|q) of all documents, and what each pair of views says: [{asked, answer, parts, found}]. */
+function compare(data, query, answers) {
+  const n = data.meta.n_docs;
+  const total = new Float64Array(n);
+  const said = [];
+  for (const asked of query) {
+    const most = new Float64Array(n).fill(-Infinity);
+    for (const answer of answers) {
+      const weights = weightsOf(data, asked.view, answer);
+      const parts = partsOf(data, asked, answer, weights);
+      const { has } = searched(data, answer);
+      const found = new Float64Array(n);
+      parts.forEach((part, k) => weights[k] > 0 && part.forEach((x, d) => (found[d] += weights[k] * x)));
+      for (let d = 0; d < n; d++) if (!has[d]) found[d] = -Infinity;
+      logSoftmax(found);
+      for (let d = 0; d < n; d++) if (found[d] > most[d]) most[d] = found[d];
+      said.push({ asked, answer, weights, parts, found });
+    }
+    for (let d = 0; d < n; d++) total[d] += most[d] / query.length;
   }
-  const evidence = new Float64Array(k);
-  for (const [v, { terms, values }] of asked.counts) {
-    addEvidence(gains(data, v), terms, values, 0, terms.length, evidence, 0, k);
-  }
-  squares += centerAndScale(evidence, 0, k);
-  vector.set(evidence, k);
-  const length = Math.sqrt(squares);
-  if (length > 0) for (let i = 0; i < 2 * k; i++) vector[i] /= length;
-  return { vector, ...queryWords(data, asked.counts, gallery.views) };
+  logSoftmax(total);
+  return { found: total, said };
 }
 
-function scoreAll(data, { vector, parts, share }, gallery) {
-  const width = vector.length;
-  const weight = data.meta.search.words_weight;
-  const scores = new Float64Array(data.meta.n_docs).fill(NaN);
-  const { vectors, lengths } = gallery;
-  for (const row of gallery.rows) {
-    const at = row * width;
+/** Return the evidence of each kind about each document; nothing for kinds that do not count. */
+function partsOf(data, asked, answer, weights) {
+  const n = data.meta.n_docs;
+  const documents = searched(data, answer);
+  return KINDS.map((_, kind) => {
+    const out = new Float64Array(n);
+    if (!(weights[kind] > 0)) return out;
+    if (kind === NAMES || kind === TRANSLATION) addCalled(data, asked, documents, calls(data, kind, asked.view, answer), out);
+    if (kind === TOPICS) addProducts(documents.topics, Float32Array.from(asked.topics), out);
+    if (kind === MAP) addProducts(documents.places, Float32Array.from(mapped(data, asked, answer)), out);
+    return out;
+  });
+}
+
+function addProducts(rows, vector, out) {
+  for (let d = 0, at = 0; d < out.length; d++) {
     let sum = 0;
-    for (let i = 0; i < width; i++) sum += vector[i] * vectors[at + i];
-    scores[row] = (1 - weight * share) * (lengths[row] > 0 ? sum / lengths[row] : 0);
+    for (let i = 0; i < vector.length; i++, at++) sum += vector[i] * rows[at];
+    out[d] = sum;
   }
-  parts.forEach((part, p) => {
-    const { starts, rows, weights } = gallery.words[p];
-    for (const [w, x] of part) {
-      for (let i = starts[w]; i < starts[w + 1]; i++) scores[rows[i]] += weight * x * weights[i];
+}
+
+/** Add sum_w q(w) log(1 + x(w,d) / p(w)), x(w,d) = sum_w' t(w|w') f(w'|d). */
+function addCalled(data, asked, { byTerm }, called, out) {
+  const share = data.arrays[`damped_share.${asked.view}`];
+  const total = new Float64Array(out.length);
+  asked.terms.forEach((w, i) => {
+    const seen = [];
+    for (let k = called.starts[w]; k < called.starts[w + 1]; k++) {
+      const call = called.values[k] / share[w];
+      const second = called.rows[k];
+      for (let j = byTerm.starts[second]; j < byTerm.starts[second + 1]; j++) {
+        const d = byTerm.rows[j];
+        if (total[d] === 0) seen.push(d);
+        total[d] += call * byTerm.values[j];
+      }
+    }
+    for (const d of seen) {
+      out[d] += asked.weights[i] * Math.log1p(total[d]);
+      total[d] = 0;
     }
   });
-  for (const row of gallery.rows) if (scores[row] > 1) scores[row] = 1;
-  return scores;
+}
+
+function logSoftmax(scores) {
+  let most = -Infinity;
+  for (const x of scores) if (x > most) most = x;
+  if (most === -Infinity) return;
+  let sum = 0;
+  for (const x of scores) sum += Math.exp(x - most);
+  const shift = most + Math.log(sum);
+  for (let d = 0; d < scores.length; d++) scores[d] -= shift;
 }
 
 /** Return the `top` best rows, best first, of equal scores the earlier ones. */
-function best(scores, rows, wanted, top) {
+function best(scores, wanted, top) {
   const before = (a, b) => scores[b] - scores[a] || a - b;
   const kept = [];
-  for (const row of rows) {
-    if (kept.length === top && before(row, kept[top - 1]) >= 0) continue;
+  for (let row = 0; row < scores.length; row++) {
+    if (scores[row] === -Infinity || (kept.length === top && before(row, kept[top - 1]) >= 0)) continue;
     if (!wanted(row)) continue;
     let place = kept.length;
     while (place > 0 && before(row, kept[place - 1]) < 0) place--;
@@ -323,28 +316,49 @@ function best(scores, rows, wanted, top) {
   return kept;
 }
 
-/** Return what each topic and each shared word adds to the score of an answer, the most first. */
-function why(data, { vector, parts, share }, gallery, row) {
-  const k = data.meta.n_topics;
-  const weight = data.meta.search.words_weight;
-  const byTopic = [];
-  for (let z = 0; z < k; z++) {
-    const at = row * 2 * k + z;
-    const sum = vector[z] * gallery.vectors[at] + vector[k + z] * gallery.vectors[at + k];
-    const amount = gallery.lengths[row] > 0 ? ((1 - weight * share) * sum) / gallery.lengths[row] : 0;
-    if (amount > 0.005) byTopic.push([z, amount]);
+// -- why ----------------------------------------------------------------------------------------------
+
+/**
+ * Return what each kind of evidence says for an answer, the most first: [{kind, share, topic, calls}].
+ * `topic` is the one that speaks most for it; `calls` are [word of the query, words of the answer that
+ * stand for it, how much these add]. Nothing is returned for an answer without evidence.
+ */
+function why(data, said, row) {
+  const { asked, answer, weights, parts } = said.reduce((most, one) => (one.found[row] > most.found[row] ? one : most));
+  const added = weights.map((weight, k) => Math.max(weight * parts[k][row], 0));
+  const total = added.reduce((sum, x) => sum + x, 0);
+  const reasons = KINDS.map((kind, k) => ({ kind, contribution: added[k], share: added[k] / total, topic: null, calls: [] }));
+  if (added[TOPICS] > 0) reasons[TOPICS].topic = nearestTopic(data, asked, answer, row);
+  for (const kind of [NAMES, TRANSLATION]) {
+    if (added[kind] > 0) reasons[kind].calls = callsIn(data, kind, asked, answer, row);
   }
-  const terms = [];
-  parts.forEach((part, p) => {
-    const view = gallery.views[p];
-    const own = weighted(data, view, countsOf(data, view, row));
-    for (const [w, x] of part) {
-      const amount = weight * x * (own.get(w) ?? 0);
-      if (amount > 0) terms.push([view, w, amount]);
+  return reasons.filter(({ contribution }) => contribution > 0).sort((a, b) => b.contribution - a.contribution);
+}
+
+function nearestTopic(data, asked, answer, row) {
+  const k = data.meta.n_topics;
+  const own = searched(data, answer).topics.subarray(row * k);
+  const products = asked.topics.map((x, z) => (x > 0 ? x * own[z] : -Infinity)); // none that both lack
+  return products.indexOf(Math.max(...products));
+}
+
+function callsIn(data, kind, asked, answer, row) {
+  const called = calls(data, kind, asked.view, answer);
+  const { terms, values } = countsOf(data, answer, row);
+  const damped = values.map((x) => Math.log1p(x));
+  const total = damped.reduce((sum, x) => sum + x, 0);
+  const shares = new Map(terms.map((w, i) => [w, damped[i] / total]));
+  const p = data.arrays[`damped_share.${asked.view}`];
+  const name = (view, w) => data.meta.views[view].terms[w];
+  const found = asked.terms.map((w, i) => {
+    const amounts = [];
+    for (let k = called.starts[w]; k < called.starts[w + 1]; k++) {
+      const amount = (called.values[k] * (shares.get(called.rows[k]) ?? 0)) / p[w];
+      if (amount > 0) amounts.push([called.rows[k], amount]);
     }
+    amounts.sort((a, b) => b[1] - a[1]);
+    const added = asked.weights[i] * Math.log1p(amounts.reduce((sum, [, x]) => sum + x, 0));
+    return [name(asked.view, w), amounts.slice(0, CALLED).map(([t]) => name(answer, t)), added];
   });
-  byTopic.sort((a, b) => b[1] - a[1]);
-  terms.sort((a, b) => b[2] - a[2]);
-  const words = terms.reduce((sum, term) => sum + term[2], 0);
-  return { topics: byTopic.slice(0, 5), terms: terms.slice(0, 8), words };
+  return found.filter(([, , added]) => added > 0).sort((a, b) => b[2] - a[2]).slice(0, WORDS);
 }

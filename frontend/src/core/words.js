@@ -31,3 +31,15 @@ export function noWords(data, view, members) {
   const count = (x) => x.toLocaleString("en-US");
   return `— (${count(having)} of ${count(all)} document${all === 1 ? "" : "s"} ${having === 1 ? "has" : "have"} it)`;
 }
+
+/** Return what a word calls for in each other view, as a search has learned it: [{view, words: [[name, p]]}]. */
+export function callsFor(data, view, term, n = 3) {
+  const found = data.meta.views.map((_, other) => {
+    const [indptr, indices, values] = ["indptr", "indices", "values"].map((part) => data.arrays[`table.${view}.${other}.${part}`]);
+    if (!indptr) return { view: other, words: [] };
+    const words = [];
+    for (let i = indptr[term]; i < indptr[term + 1]; i += 1) words.push([data.meta.views[other].terms[indices[i]], values[i]]);
+    return { view: other, words: words.sort((a, b) => b[1] - a[1]).slice(0, n) };
+  });
+  return found.filter(({ words }) => words.length > 0);
+}

@@ -2,13 +2,14 @@
 
 import { computed, effect, signal } from "@preact/signals";
 
+import { leftOut } from "../core/leftout.js";
 import { search } from "../core/search.js";
 import { corpus, group, state } from "./store.js";
 
 const TOP = 50;
 const MOST = 1000; // answers that a server gives at most
 const PAUSE = 120; // milliseconds without a key before a server is asked
-const NOTHING = { list: [], asked: false, unknown: [], reason: null, mixture: null, ms: 0 };
+const NOTHING = { list: [], asked: false, leftOut: "", reason: null, mixture: null, ms: 0 };
 
 export const answers = signal(NOTHING);
 
@@ -49,7 +50,8 @@ function local(query, answer) {
     filter: filter.value ?? undefined,
     top: TOP,
   });
-  return { ...NOTHING, list: found.hits, asked: true, unknown: found.unknown ?? [], reason: found.reason ?? null, mixture: found.mixture };
+  const words = query.text !== undefined && views[askView.value].recipe ? leftOut(data, askView.value, query.text) : "";
+  return { ...NOTHING, list: found.hits, asked: true, leftOut: words, reason: found.reason ?? null, mixture: found.mixture };
 }
 
 let latest = 0;
@@ -72,7 +74,7 @@ async function remote(query, answer, number) {
 
 function take(found, keep) {
   const hits = (found.hits ?? []).filter(({ row }) => !keep || keep(row)).slice(0, TOP);
-  answers.value = { ...NOTHING, list: hits, asked: true, unknown: found.unknown ?? [], reason: found.reason ?? found.error ?? null, mixture: found.mixture ?? null };
+  answers.value = { ...NOTHING, list: hits, asked: true, leftOut: found.left_out ?? "", reason: found.reason ?? found.error ?? null, mixture: found.mixture ?? null };
 }
 
 /** Ask the server with a picture. */

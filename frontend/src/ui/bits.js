@@ -66,8 +66,8 @@ export function moveInList(event) {
   next.focus();
 }
 
-/** Documents as a list of buttons, with the start of their texts in a view; `value(row)` stands at the right. */
-export function Documents({ rows, value, label, view = null, empty = "None." }) {
+/** Documents as a list of buttons, with the start of their texts in a view; `value(row)` stands at the right, `why(row)` below. */
+export function Documents({ rows, value, why, label, view = null, empty = "None." }) {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   return html`
     <ol class="documents" aria-label=${label} onKeyDown=${moveInList}>
@@ -86,7 +86,7 @@ export function Documents({ rows, value, label, view = null, empty = "None." }) 
               onFocus=${() => (hovered.value = row)}
             >
               ${main === undefined ? html`<span class="mark gray">–</span>` : html`<${Mark} topic=${main} />`}
-              <span class="name"><bdi>${corpus.value.title(row)}</bdi>${said && html`<small dir="auto">${said}</small>`}</span>
+              <span class="name"><bdi>${corpus.value.title(row)}</bdi>${said && html`<small dir="auto">${said}</small>`}${why && html`<span class="why">${why(row)}</span>`}</span>
               <${Presence} row=${row} />
               ${value ? html`<span class="value">${value(row)}</span>` : null}
             </button>

@@ -1,7 +1,7 @@
 // What the page asks about the documents: the decoded arrays with curation applied.
 
-import { topicWords } from "../core/words.js";
-import { clip } from "./format.js";
+import { callsFor, topicWords } from "../core/words.js";
+import { clip, percent } from "./format.js";
 
 const LEVELS = 65535;
 const WEIGHT = 4; // documents stand at the barycenter of their topics, weighted by theta^4
@@ -206,7 +206,7 @@ export class Corpus {
 
   phi(view, topic, term) {
     const width = this.views[view].n_terms;
-    const scale = this.arrays[`phi.${view}.scale`][topic];
+    const scale = this.arrays[`phi.${view}.scale`][term];
     return (this.arrays[`phi.${view}.values`][topic * width + term] / LEVELS) ** 2 * scale;
   }
 
@@ -222,6 +222,13 @@ export class Corpus {
       }
     }
     return best;
+  }
+
+  /** What a word calls for in the other views, in one line for each; "" where nothing is known. */
+  calls(view, term) {
+    const lines = callsFor(this.data, view, term).map(({ view: other, words }) =>
+      `${clip(this.views[other].name, 30)}: ${words.map(([name, p]) => `${clip(name, 30)} ${percent(p)}`).join(", ")}`);
+    return lines.length ? `${clip(this.term(view, term), 40)} calls for\n${lines.join("\n")}` : "";
   }
 
   term(view, index) {

@@ -7,7 +7,7 @@ import { search } from "../core/search.js";
 import { tokenize } from "../core/tokens.js";
 import { termNumbers } from "../core/decode.js";
 import { CompareButton, Documents, Note, TopicLink } from "./bits.js";
-import { clip, percent, score } from "./format.js";
+import { clip, percent } from "./format.js";
 import { html } from "./html.js";
 import { askLike, corpus, group, hidden, nameOf, openTopic, shownDoc, slots } from "./store.js";
 
@@ -67,11 +67,12 @@ function TopicShares({ row }) {
   `;
 }
 
-/** A word on the color of its topic, with the topic's number below it. */
-function Word({ text, topic, times }) {
+/** A word on the color of its topic, with the topic's number below it; pointing at it shows what it calls for. */
+function Word({ text, view, term, topic, times }) {
   const slot = slots.value.get(topic);
-  if (slot === undefined) return html`<span>${text}</span>`;
-  return html`<span class=${`tint c${slot}`} title=${clip(nameOf(topic), 60)}>${text}<sub>${topic}</sub>${times > 1 ? html`<small>×${times}</small>` : null}</span>`;
+  const calls = corpus.value.calls(view, term);
+  if (slot === undefined) return html`<span title=${calls || undefined}>${text}</span>`;
+  return html`<span class=${`tint c${slot}`} title=${[clip(nameOf(topic), 60), calls].filter(Boolean).join("\n")}>${text}<sub>${topic}</sub>${times > 1 ? html`<small>×${times}</small>` : null}</span>`;
 }
 
 /** The topic of each word of a text, as the view's own recipe reads the word. */
@@ -84,7 +85,7 @@ function tinted(text, row, view) {
     const term = tokenize(recipe, part).map((t) => numbers.get(t)).find((t) => t !== undefined);
     if (term === undefined) return part;
     const topic = corpus.value.topicOfTerm(pairs, view, term);
-    return topic < 0 ? part : html`<${Word} text=${part} topic=${group.value[topic]} />`;
+    return topic < 0 ? part : html`<${Word} text=${part} view=${view} term=${term} topic=${group.value[topic]} />`;
   });
 }
 
@@ -99,7 +100,7 @@ function Words({ row, view, more }) {
     ${picture && html`<img class="picture" src=${picture} alt=${`${corpus.value.views[view].name} of this document`} />`}
     ${text && recipe ? html`<p class="text" dir="auto">${tinted(clip(text, 4000), row, view)}</p>` : text ? html`<p class="text" dir="auto">${clip(text, 4000)}</p>` : null}
     ${!text && html`<p class="chips">${terms.map(([term, times]) => html`
-      <${Word} key=${term} text=${clip(corpus.value.term(view, term), 40)} topic=${group.value[corpus.value.topicOfTerm(pairs, view, term)]} times=${times} /> `)}</p>`}
+      <${Word} key=${term} text=${clip(corpus.value.term(view, term), 40)} view=${view} term=${term} topic=${group.value[corpus.value.topicOfTerm(pairs, view, term)]} times=${times} /> `)}</p>`}
     ${!text && !picture && terms.length === 0 && html`<p class="empty">Nothing of it is kept in this page.</p>`}
   `;
 }
@@ -123,7 +124,7 @@ function Neighbors({ row, view }) {
   const scores = new Map(found.hits.map((hit) => [hit.row, hit.score]));
   return html`
     <h4>by <bdi>${clip(corpus.value.views[view].name, 30)}</bdi></h4>
-    <${Documents} label=${`Neighbors by ${corpus.value.views[view].name}`} view=${view} rows=${[...scores.keys()]} value=${(r) => score(scores.get(r))} />
+    <${Documents} label=${`Neighbors by ${corpus.value.views[view].name}`} view=${view} rows=${[...scores.keys()]} value=${(r) => percent(scores.get(r))} />
   `;
 }
 

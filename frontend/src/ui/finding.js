@@ -4,10 +4,13 @@ import { useState } from "preact/hooks";
 
 import { answers, answerView, askPicture, askView } from "./asking.js";
 import { Bar, Choice, Documents, Mark, moveInList, Note, Select, viewOptions } from "./bits.js";
-import { clip, count, percent, plural, score } from "./format.js";
+import { clip, count, percent, plural } from "./format.js";
 import { html } from "./html.js";
 import { Lists } from "./lists.js";
-import { corpus, level, nameOf, openTopic, shownTopic, slots, state, topics } from "./store.js";
+import { corpus, group, level, nameOf, openTopic, shownTopic, slots, state, topics } from "./store.js";
+
+const N_CALLS = 3;
+const NOTICED = 0.1; // share of a kind of evidence that is named
 
 const numberOrNull = (text) => (text === "" ? null : Number(text));
 
@@ -59,26 +62,36 @@ function Filters() {
   `;
 }
 
-/** Why a document was found: its largest shared topic or word. */
-function reasonOf({ why }) {
-  const [topic] = why?.topics?.[0] ?? [];
-  return topic === undefined ? null : topic;
+/** One kind of evidence in words: "eigenvalues → eigs, eigvals". */
+function reasonOf({ kind, topic, calls }) {
+  if (kind === "map") return "a similar place";
+  if (kind === "topics") return html`topic <bdi>${clip(nameOf(group.value[topic]), 40)}</bdi>`;
+  if (kind === "names") return html`same words: <bdi>${calls.slice(0, N_CALLS).map(([word]) => clip(word, 30)).join(", ")}</bdi>`;
+  return html`<bdi>${calls.slice(0, N_CALLS).map(([word, found]) => `${clip(word, 30)} → ${found.map((name) => clip(name, 30)).join(", ")}`).join("; ")}</bdi>`;
+}
+
+/** Why a document was found: the kinds of evidence that say most, the first one first. */
+function Why({ why }) {
+  if (!why) return null; // a server gives reasons for the first answers
+  if (why.length === 0) return "no evidence";
+  return why.filter(({ share }) => share >= NOTICED).map((reason, i) => html`${i ? " · " : ""}<span title=${`${percent(reason.share)} of what speaks for it`}>${reasonOf(reason)}</span>`);
 }
 
 function Results() {
-  const { list, asked, unknown, reason } = answers.value;
+  const { list, asked, leftOut, reason } = answers.value;
+  const { meta, server } = corpus.value;
   if (!asked) {
     return html`<p class="empty">Type a few words above, or open a document and choose “Search with this document”. The question is asked in one view and answered by another.</p>`;
   }
   const of = Object.fromEntries(list.map((hit) => [hit.row, hit]));
   return html`
     <div aria-live="polite">
-      <${Note}>${plural(list.length, "best answer")} by ${corpus.value.views[answerView.value]?.name ?? "all views"}; the number is the score, from 0 to 1.
-        ${reasonOf(list[0] ?? {}) !== null && list.length > 0 && html` Most of the first one’s score comes from <bdi>${nameOf(reasonOf(list[0]))}</bdi>.`}</${Note}>
-      ${unknown.length > 0 && html`<p class="warn">Not in the vocabulary: ${unknown.slice(0, 12).map((word) => clip(word, 30)).join(", ")}</p>`}
+      <${Note}>${plural(list.length, "best answer")} by ${corpus.value.views[answerView.value]?.name ?? "all views"}; the number is the probability that this is the document asked for, below stands why.
+        ${!meta.search.complete && !server && html` The page has not all words of the documents, so that it differs a little from Python’s.`}</${Note}>
+      ${leftOut && html`<p class="warn">Left out: <bdi>${leftOut}</bdi>.</p>`}
       ${reason && html`<p class="warn">${reason}</p>`}
     </div>
-    <${Documents} label="Answers" view=${answerView.value} rows=${list.map(({ row }) => row)} value=${(row) => score(of[row]?.score)} empty="No document answers this." />
+    <${Documents} label="Answers" view=${answerView.value} rows=${list.map(({ row }) => row)} value=${(row) => percent(of[row]?.score)} why=${(row) => html`<${Why} why=${of[row]?.why} />`} empty="No document answers this." />
   `;
 }
 

@@ -1,5 +1,7 @@
 // The right column on one topic: its words in every view side by side, documents and labels.
 
+import { useState } from "preact/hooks";
+
 import { noWords, topicWords } from "../core/words.js";
 import { Bar, CompareButton, Documents, Mark, Note } from "./bits.js";
 import { clip, percent, plural, score } from "./format.js";
@@ -10,6 +12,17 @@ const N_TERMS = 14;
 
 const membersOf = (topic) => topics.value.find((row) => row.topic === topic)?.members ?? [topic];
 
+/** A word; pointing at it, or a click, shows what it calls for in the other views. */
+function TopicWord({ view, term, name }) {
+  const [open, setOpen] = useState(false);
+  const calls = corpus.value.calls(view, term);
+  const word = html`<bdi>${clip(name, 40)}</bdi>`;
+  if (!calls) return html`<span class="word" title=${clip(name, 200)}>${word}</span>`;
+  return html`<span class="word">
+    <button class="link" title=${calls} aria-expanded=${String(open)} onClick=${() => setOpen(!open)}>${word}</button>
+    ${open && html`<small class="calls" dir="auto">${calls}</small>`}</span>`;
+}
+
 /** The words of a topic in one view. */
 export function Terms({ view, topic }) {
   const { data } = corpus.value;
@@ -19,7 +32,7 @@ export function Terms({ view, topic }) {
     <div class="terms">
       <h3><bdi>${corpus.value.views[view].name}</bdi></h3>
       <ol>${terms.map(({ term, name, documents }) => html`
-        <li key=${term}><span class="word" title=${clip(name, 200)}><bdi>${clip(name, 40)}</bdi></span>
+        <li key=${term}><${TopicWord} view=${view} term=${term} name=${name} />
           <${Bar} share=${documents / most} slot=${slots.value.get(topic)} /></li>`)}</ol>
       ${terms.length === 0 && html`<p class="empty">${noWords(data, view, membersOf(topic))}</p>`}
     </div>

@@ -29,6 +29,7 @@ from coview.cli.report import report
 from coview.cli.search import search
 from coview.cli.serve import serve
 from coview.cli.suggest import suggest
+from coview.cli.translate import translate
 from coview.cli.update import update
 from coview.compiling import tell_when_compiling
 from coview.wording import words_for_options
@@ -49,8 +50,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 for command in (
-    *(fit, update, topics, report, explore, plot, curate, predict, transform, search, annotate),
-    *(suggest, evaluate, compare, info, convert, serve, demo),
+    *(fit, update, topics, report, explore, plot, curate, predict, transform, search),
+    *(annotate, translate, suggest, evaluate, compare, info, convert, serve, demo),
 ):
     app.command()(command)
 app.add_typer(data_app, name="data")

@@ -169,6 +169,10 @@ def evaluate(
     top: Annotated[
         int, typer.Option(min=2, help="Number of words per topic for coherence and diversity.")
     ] = 10,
+    search: Annotated[
+        bool,
+        typer.Option("--search", help="Also tell how often a document is found by its other view."),
+    ] = False,
     raw: options.Raw = False,
     json: options.Json = False,
 ) -> None:
@@ -177,11 +181,12 @@ def evaluate(
     The documents are folded in like new ones. With class labels (--label, --labels, or those of a
     views folder) clusters are compared with classes, and a classifier is scored. Perplexity is
     that of held-out words of each document. Agreement compares the mixtures of each pair of views,
-    folded in separately.
+    folded in separately. --search asks for up to 1,000 documents with one of their views, among
+    their other views; those of the fit were then held back from what the model knows of words.
 
     Examples:
 
-      coview evaluate news.coview test.csv --label topic
+      coview evaluate news.coview test.csv --label topic --search
 
       coview evaluate digits.coview data/mfeat --json
     """
@@ -192,7 +197,7 @@ def evaluate(
     check_table_output(output, model, *source.files)
     fitted = load(model)
     views, truth = all_documents(source, topic_model(fitted))
-    found = evaluate_model(fitted, views, truth, top=top)
+    found = evaluate_model(fitted, views, truth, top=top, search=search)
     if found.get("unlabeled"):
         note(
             f"{found['unlabeled']:,} of {found['documents']:,} documents are unlabeled: they are "
@@ -261,4 +266,7 @@ def _measure_rows(found: Mapping[str, Any]) -> list[list[Any]]:
     ]
     for view, values in found["views"].items():
         rows += titled(values, view)
+    for one in found.get("search", ()):
+        of = f"{one['query']} to {one['answer']}, {one['documents']:,} documents"
+        rows += [["found first", of, one["first"]], ["found among ten", of, one["ten"]]]
     return rows

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,7 +30,7 @@ from coview.cli.model import (
 from coview.cli.options import UsageError, refuse_options
 from coview.cli.output import cell, check_output, note, print_json
 from coview.cli.seeds import read_seeds
-from coview.cli.sharded import refuse_memory, views_to_fit
+from coview.cli.sharded import SEARCH_BYTES, keep_search, refuse_memory, views_to_fit
 from coview.cli.topics import compare_topics, parse_number_or_range
 from coview.models import MODEL_NAMES, topic_model
 from coview.params import check_real
@@ -53,7 +52,7 @@ _MODEL = "Model"
 _RUN = options.RUN_PANEL
 
 
-@data_options(*ALL_DATA_OPTIONS)
+@data_options(*ALL_DATA_OPTIONS, "title")
 def fit(
     context: typer.Context,
     source: DataSource,
@@ -93,6 +92,14 @@ def fit(
             rich_help_panel=_MODEL,
         ),
     ] = None,
+    as_published: Annotated[
+        bool,
+        typer.Option(
+            "--as-published",
+            help="Every option of the model as its paper has it, but for those given here.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = False,
     graph: Annotated[
         list[str] | None,
         typer.Option(
@@ -181,6 +188,15 @@ def fit(
             rich_help_panel=_RUN,
         ),
     ] = None,
+    search: Annotated[
+        bool,
+        typer.Option(
+            "--search/--no-search",
+            help="Keep in the model's file what a search of its documents needs (counts and "
+            f"titles, no texts), up to {SEARCH_BYTES // 10**6} MB.",
+            rich_help_panel=_RUN,
+        ),
+    ] = True,
     memory: options.Memory = "1GB",
     dask: options.Dask = None,
     resume: options.Resume = False,
@@ -204,6 +220,9 @@ def fit(
 
     Texts become word counts, images counts of visual words; an empty cell is a missing view. The
     model file holds all that was learned, vocabularies included, so it can read new raw documents.
+
+    The file also keeps the counts of the documents, so that coview search, serve and translate need
+    no other file; --no-search leaves them out.
 
     A sharded folder (coview convert --shards) stays on disk: the fit takes about --memory, however
     large the data are. With --dask a cluster works on it, to the same bits.
@@ -268,10 +287,16 @@ def fit(
         if isinstance(wanted, list):
             selection = compare_topics(known, wanted, seed, quiet)
             wanted = selection.suggestion or _refuse(selection)
-        made = make_model(str(model), wanted, params, known)
+        made = make_model(str(model), wanted, params, known, as_published)
     set_graphs(made, graph or [], views)
     made.set_params(verbose=int(not quiet and sys.stderr.isatty()))
-    last = partial(finish, context, choice, selection, views)
+    titles = source.titles()
+
+    def last(fitted: Any) -> None:
+        finish(context, choice, selection, views, fitted)
+        if search and (why_not := keep_search(fitted, views, titles, memory)) and not quiet:
+            note(why_not)
+
     fitted = _fit_and_save(made, views, targets, output, state, last, dask)
     if choice is not None and not quiet:
         note(str(fitted.why_) if why else "\n".join(choice.summary(fitted, command=True)[1:]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -480,8 +481,12 @@ def _pictures(model: Any, raw: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
 def check_not_input(output: Path | None, *inputs: Path | None) -> None:
     """Refuse to overwrite an input."""
     for given in inputs:
-        if output is not None and given is not None and output.resolve() == given.resolve():
+        if output is not None and given is not None and _place(output) == _place(given):
             raise UsageError(f"{output} is an input of this command: write to another file.")
+
+
+def _place(path: Path) -> str:
+    return os.path.realpath(path)  # `Path.resolve` fails at a loop of links
 
 
 def document_names(views: Views) -> list[str]:

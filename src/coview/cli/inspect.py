@@ -260,6 +260,7 @@ def _model_info(path: Path) -> dict[str, Any]:
         "objective": float(inner.objective_),
         "seed": int(inner.random_state_used_),
         **_stability(inner),
+        "search": "search_" in found["attributes"],
         "parameters": {k: v for k, v in found["params"].items() if v is not None},
     }
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from coview.views.container import Views
 
 TOPICS = 20  # with --model and without --topics
-_OF_SOME_MODELS = {"feature_topics": "mvplsa", "strength": "mggm", "graph": "mggm"}
+_NEEDS_A_NAME = {
+    "feature_topics": "mvplsa",
+    **dict.fromkeys(("strength", "graph", "as_published"), "mggm"),
+}
 # options that do not change the model; its file should not depend on its own name
 _OF_THE_RUN = ("output", "resume", "fresh", "quiet", "json", "checkpoint", "every", "jobs", "why")
 
@@ -28,10 +31,10 @@ _OF_THE_RUN = ("output", "resume", "fresh", "quiet", "json", "checkpoint", "ever
 
 def refuse_parameters(context: typer.Context) -> None:
     """Refuse parameters that only some models have, where no model is named."""
-    for name in given_options(context, _OF_SOME_MODELS):
+    for name in given_options(context, _NEEDS_A_NAME):
         raise UsageError(
-            f"Only some models take --{name.replace('_', '-')}: name one of them, such as --model "
-            f"{_OF_SOME_MODELS[name]}."
+            f"--{name.replace('_', '-')} needs a model that is named, such as --model "
+            f"{_NEEDS_A_NAME[name]}."
         )
 
 
@@ -92,11 +95,14 @@ def parse_parameters(pairs: list[str]) -> dict[str, Any]:
     return found
 
 
-def make_model(name: str, n_topics: int | None, params: dict[str, Any], views: Views) -> Any:
-    """Make the model of a short name."""
+def make_model(
+    name: str, n_topics: int | None, params: dict[str, Any], views: Views, published: bool
+) -> Any:
+    """Make the model of a short name, with its own defaults or with the options of its paper."""
     _check_views(name, views)
     _check_parameters(name, params)
-    return model_class(name)(n_topics or TOPICS, **params)
+    make = model_class(name)
+    return (make.as_published if published else make)(n_topics or TOPICS, **params)
 
 
 def _check_parameters(name: str, params: dict[str, Any]) -> None:

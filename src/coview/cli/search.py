@@ -24,6 +24,7 @@ from coview.cli.output import (
     table,
 )
 from coview.models import topic_model
+from coview.wording import listing
 
 if TYPE_CHECKING:
     from coview.captions import Captions
@@ -40,10 +41,11 @@ class _Shown:
 
     captions: Captions
     in_view: str | None
+    titled: bool
 
     @property
     def columns(self) -> list[str]:
-        title = ["title"] if self.captions.titles else []
+        title = ["title"] if self.titled else []
         text = ["text"] if self.captions.texts else []
         return ["rank", "document", *title, "score", *text]
 
@@ -51,7 +53,7 @@ class _Shown:
 class Metric(StrEnum):
     """How documents are compared."""
 
-    topics_and_words = "topics+words"
+    evidence = "evidence"
     correlation = "correlation"
     cosine = "cosine"
     hellinger = "hellinger"
@@ -73,16 +75,31 @@ def search(
         str | None,
         typer.Option(help="Instead of a query: find documents similar to the one with this id."),
     ] = None,
+    queries: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead of a query: a table of many, in the column of --text; --id is then the "
+            "column of their ids."
+        ),
+    ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of the table of --queries: COLUMN or VIEW=COLUMN. Repeatable.",
+        ),
+    ] = None,
     top: Annotated[int, typer.Option(min=1, help="Number of results.")] = 10,
     metric: Annotated[
         Metric | None,
         typer.Option(
-            help="How documents are compared. Default: topics+words with --show or --among, which "
-            "have the words of the documents; else hellinger, by topics alone."
+            help="How documents are compared. Default: evidence, by their terms, by what terms of "
+            "one view call for in another, and by topics; hellinger, by topics alone, where the "
+            "model keeps no documents and --show and --among are not given."
         ),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show which topics and words made the match.")
+        bool, typer.Option("--explain", help="Show which words and topics made the match.")
     ] = False,
     among: Annotated[
         Path | None,
@@ -95,7 +112,7 @@ def search(
         Path | None,
         typer.Option(
             help="The table the model was fitted to: show the texts found, in the view that was "
-            "searched, and compare documents by their words as well."
+            "searched."
         ),
     ] = None,
     id: options.Id = None,
@@ -104,45 +121,69 @@ def search(
         Path | None,
         typer.Option(help="File of a search index: read if it exists, written otherwise."),
     ] = None,
-    approximate: Annotated[
-        bool,
-        typer.Option("--approximate", help="Use an approximate index, for millions of documents."),
-    ] = False,
     output: options.Output = None,
     raw: options.Raw = False,
     json: options.Json = False,
 ) -> None:
     """Search documents in one view with a query in another.
 
+    The score is the probability that a document is the one asked for; with other metrics, how
+    similar it is. What the model keeps of its documents is searched: coview fit --title gives them
+    titles, --show shows their texts.
+
     Examples:
 
-      coview search news.coview --view en --in de "football match" --show news.csv --id id
+      coview search news.coview --view en --in de "football match"
+
+      coview search news.coview --view en "football match" --show news.csv --id id --explain
 
       coview search photos.coview --view image --in caption beach.jpg
 
       coview search news.coview --like d017 --in de --explain
+
+      coview search news.coview --queries asks.csv --text en=question --in de -o hits.csv
     """
-    if (query is None) == (like is None):  # before anything large is imported or read
-        raise UsageError("Give either a query (a text, or the path of an image file) or --like ID.")
+    if sum(given is not None for given in (query, like, queries)) != 1:
+        # before anything large is imported or read
+        raise UsageError(
+            "Give either a query (a text, or the path of an image file), or --like ID, or "
+            "--queries FILE."
+        )
+    if queries is not None and (among or show or title or explain):
+        raise UsageError("--queries goes without --among, --show, --title and --explain.")
+    if text and queries is None:
+        raise UsageError("--text is a column of the table of --queries: give one.")
     from coview.io import load
 
-    check_table_output(output, model, among, show, index)
+    check_table_output(output, model, among, show, index, queries)
     if index is not None and not index.exists():
-        check_output(index, model, among, show)
+        check_output(index, model, among, show, queries)
     fitted = topic_model(load(model))
     check_view(fitted, in_view, "--in")
+    if queries is not None:
+        source = DataSource(queries, text=_query_columns(fitted, text, view), id=id)
+        engine = _make_index(fitted, in_view, (None, None), metric, index)
+        _note_topics_alone(fitted, engine, metric)
+        columns = ["query", "rank", "document", "title", "score"]
+        show_or_write(
+            columns, _answers(fitted, engine, source, top), as_json=json, output=output, raw=raw
+        )
+        return
     gallery = _read_gallery(fitted, among, in_view, id)
     parsed = parse_query(fitted, query, view, like)
     captions = _read_captions(fitted, among or show, id, title)
     training = None
-    if among is None and metric in (None, Metric.topics_and_words):
+    if among is None and not hasattr(fitted, "search_") and metric in (None, Metric.evidence):
         training = _read_training(fitted, show, id)
-    engine = _make_index(fitted, in_view, (gallery, training), metric, index, approximate)
-    results = engine.query(parsed, top=top, explain=explain)
+    engine = _make_index(fitted, in_view, (gallery, training), metric, index)
+    by_evidence = engine.metric == Metric.evidence
+    results = engine.query(parsed, top=top, explain=explain or by_evidence)
     note_left_out(results.left_out)
-    if metric is None and index is None:
-        _note_ties(results, engine)
-    shown = _Shown(captions, engine.in_view)
+    _note_topics_alone(fitted, engine, metric)
+    if by_evidence:
+        _note_no_evidence(results)
+    titled = bool(captions.titles) or any(hit.title for hit in results)
+    shown = _Shown(captions, engine.in_view, titled)
     rows, columns = [_row(hit, shown) for hit in results], shown.columns
     if explain and json:
         found = [dict(zip(columns, row, strict=True)) for row in rows]
@@ -157,6 +198,44 @@ def search(
                 [*row, "; ".join(_reasons(hit))] for row, hit in zip(rows, results, strict=True)
             ]
         show_or_write(columns, rows, as_json=json, output=output, raw=raw)
+
+
+def _query_columns(model: Any, text: list[str] | None, view: str | None) -> list[str] | None:
+    """Return the columns of --text as VIEW=COLUMN."""
+    if not text:
+        return text
+    return [
+        given if "=" in given else f"{next(iter(parse_query(model, '', view, None)))}={given}"
+        for given in text
+    ]
+
+
+def _answers(model: Any, index: SearchIndex, source: DataSource, top: int) -> list[list[Any]]:
+    """Return a row for each answer to the queries of a table; say which have no known term."""
+    from coview.retrieval.query import known_counts
+
+    rows: list[list[Any]] = []
+    unknown: list[str] = []
+    n_queries = 0
+    for views in source.new_documents(model):
+        names = [str(n_queries + row) for row in range(len(views))]
+        names = names if views.ids is None else [str(name) for name in views.ids]
+        n_queries += len(views)
+        known = known_counts(model, model.as_views(views)) > 0
+        unknown += [name for name, told in zip(names, known, strict=True) if not told]
+        asked = [name for name, told in zip(names, known, strict=True) if told]
+        for hit in index.query_rows(views[known], top) if asked else ():
+            document = str(hit["position"] if hit["id"] is None else hit["id"])
+            row = asked[hit["query"]], hit["rank"], document, hit["title"], hit["score"]
+            rows.append(list(row))
+    if not n_queries:
+        raise ValueError(f"There are no queries in {source.data}.")
+    if unknown:
+        note(
+            f"Without an answer, for want of a term that the model knows: {len(unknown):,} of "
+            f"{n_queries:,} queries ({listing(unknown)})."
+        )
+    return rows
 
 
 def check_view(model: Any, name: str | None, option: str) -> None:
@@ -207,50 +286,34 @@ def _make_index(
     documents: tuple[Views | None, Views | None],
     metric: Metric | None,
     index: Path | None,
-    approximate: bool,
 ) -> SearchIndex:
     """Load the index of --index, or make one (and save it there).
 
     `documents` are new ones to search (--among), and those the model was fitted to (--show).
     """
     from coview.retrieval import SearchIndex
+    from coview.retrieval.gallery import OtherDocuments
 
     gallery, training = documents
     if index is not None and index.exists():
         found = SearchIndex.load(index, model)
         _check_index(found, index, in_view, gallery, metric)
         return found
-    options: dict[str, Any] = {
+    given: dict[str, Any] = {
         "in_view": in_view,
         "views": gallery,
         "metric": None if metric is None else str(metric),
-        "method": "approximate" if approximate else "exact",
     }
-    made = _index_with_training(model, training, options)
+    try:
+        made = SearchIndex(model, training_views=training, **given)
+    except OtherDocuments as error:
+        if metric is not None:
+            raise
+        note(f"The table of --show has changed since the fit: {error}")
+        made = SearchIndex(model, **given)
     if index is not None:
         made.save(index)
     return made
-
-
-def _index_with_training(
-    model: Any, training: Views | None, options: dict[str, Any]
-) -> SearchIndex:
-    """Make an index; by topics alone if the table of --show has other documents by now."""
-    from coview.retrieval import SearchIndex
-    from coview.retrieval.gallery import OtherDocuments
-
-    if options["metric"] == Metric.topics_and_words and options["views"] is training is None:
-        raise UsageError(
-            "--metric topics+words needs the words of the documents: give the table the model was "
-            "fitted to with --show, or other documents with --among."
-        )
-    try:
-        return SearchIndex(model, training_views=training, **options)
-    except OtherDocuments as error:
-        if options["metric"] is not None:
-            raise
-        note(f"Compared by topics alone: the table of --show has changed since the fit ({error})")
-        return SearchIndex(model, **options)
 
 
 def note_left_out(words: Mapping[str, str]) -> None:
@@ -261,14 +324,22 @@ def note_left_out(words: Mapping[str, str]) -> None:
         note(f"Left out of the query: {left_out}.")
 
 
-def _note_ties(results: Any, index: SearchIndex) -> None:
-    """Say how to tell answers apart that have the same topics."""
-    scores = [round(float(hit.score), 4) for hit in results]
-    if index.metric != Metric.topics_and_words and scores and scores.count(scores[0]) > 1:
+def _note_topics_alone(model: Any, index: SearchIndex, metric: Metric | None) -> None:
+    """Say that nothing finer than topics was compared, where nobody asked for that."""
+    if metric is None and index.metric != Metric.evidence and not hasattr(model, "search_"):
         note(
-            f"The first {scores.count(scores[0])} answers have the same topics. With --show, the "
-            "table the model was fitted to, they are also compared by their words."
+            "Ranked by topics alone: the model keeps no documents. Give the table it was fitted to "
+            "with --show, or fit it again without --no-search."
         )
+
+
+def _note_no_evidence(results: Any) -> None:
+    """Say which answers nothing speaks for."""
+    without = [hit.rank for hit in results if not hit.explanation]
+    if len(without) == len(results):
+        note("Nothing that is known of the query speaks for any document.")
+    elif without:
+        note(f"Nothing speaks for the answers of rank {listing(without)}.")
 
 
 def _check_index(
@@ -333,7 +404,7 @@ def _row(hit: Any, shown: _Shown) -> list[Any]:
     cells = {
         "rank": hit.rank,
         "document": name,
-        "title": shown.captions.titles.get(name),
+        "title": shown.captions.titles.get(name) or hit.title or None,
         "score": float(hit.score),
         "text": snippet(text, SNIPPET_LENGTH),
     }
@@ -341,8 +412,9 @@ def _row(hit: Any, shown: _Shown) -> list[Any]:
 
 
 def _reasons(hit: Any) -> list[str]:
-    """Return the topics and words that contributed to a score."""
-    return [str(reason) for reason in hit.explanation or [] if reason.share >= MIN_SHARE]
+    """Return the words and topics that contributed to a score."""
+    reasons = [str(reason) for reason in hit.explanation or [] if reason.share >= MIN_SHARE]
+    return reasons or ["nothing speaks for it"]
 
 
 def _show_explained(results: Any, shown: _Shown) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,22 +23,28 @@ if TYPE_CHECKING:
 
 _ACCESS = "Access"
 _LIMITS = "Limits"
+_NAME = re.compile(r"[^A-Za-z0-9._-]")  # what cannot be part of a route
 
 
 def serve(
-    model: options.Model,
+    models: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Models, written by `coview fit`.", metavar="MODEL...", show_default=False
+        ),
+    ],
     data: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             help="Documents to search (a table, folder or .h5mu file); answers show the beginning "
-            "of their texts. Those the model was fitted to are then compared by their words as "
-            "well. Default: the training documents.",
+            "of their texts. Of several models, one for each. Default: the training documents, as "
+            "the model keeps them.",
         ),
     ] = None,
     id: options.Id = None,
     title: options.Title = None,
     index: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(help="Search index written by `coview search --index`, instead of --data."),
     ] = None,
     host: Annotated[
@@ -87,7 +96,7 @@ def serve(
         int,
         typer.Option(
             min=1,
-            help="Requests read, waiting or worked on; more get 503.",
+            help="Requests waiting or worked on; more get 503.",
             rich_help_panel=_LIMITS,
         ),
     ] = 64,
@@ -110,22 +119,31 @@ def serve(
             rich_help_panel=_LIMITS,
         ),
     ] = 0.0,
+    log_format: Annotated[
+        str, typer.Option(help="text, or json: an object for each line.", metavar="FORMAT")
+    ] = "text",
     quiet: options.Quiet = False,
 ) -> None:
-    """Serve a model over HTTP: topics, predictions, search across views, as JSON.
+    """Serve models over HTTP: topics, predictions, search across views, as JSON.
 
     Only this machine can reach it unless --host says otherwise; then a token is needed. The routes
-    are described at /docs. SIGTERM and Ctrl-C stop it when all requests are answered.
+    are described at /docs; of several models the first is asked there, and each under
+    /models/NAME. SIGTERM and Ctrl-C stop it when all requests are answered, SIGHUP lets it read
+    its files again.
 
     Examples:
 
+      coview serve news.coview
+
       coview serve news.coview --data news.csv --id id
+
+      coview serve news.coview papers.coview --log-format json
 
       COVIEW_TOKEN=... coview serve news.coview --host 0.0.0.0 --allowed-host topics.example.org
     """
     from coview.extras import need
 
-    need("fastapi", "serve")
+    need("starlette", "serve")
     need("uvicorn", "serve")
     from coview.serving.server import serve as run
 
@@ -143,16 +161,46 @@ def serve(
         max_connections=max_connections,
         rate=rate,
         drain=drain,
+        log_format=log_format,
     )
-    if data is not None and index is not None:
+    if data and index:
         raise UsageError("An index has its own documents: leave out --data, or --index.")
-    if title is not None and data is None:
+    if title is not None and not data:
         raise UsageError("--title is a column of the table of --data: give that as well.")
     run(
-        _served(model, DataSource(data, id=id, title=title), index),
+        {
+            name: partial(_served, path, DataSource(documents, id=id, title=title), searched)
+            for (name, path), documents, searched in zip(
+                _named(models).items(),
+                _one_each("--data", data, models),
+                _one_each("--index", index, models),
+                strict=True,
+            )
+        },
         settings,
         (lambda words: None) if quiet else note,
     )
+
+
+def _named(paths: Sequence[Path]) -> dict[str, Path]:
+    """Return the files by the names that their routes have."""
+    if len(paths) == 1:
+        return {_NAME.sub("_", paths[0].stem): paths[0]}
+    found = {path.stem: path for path in paths}
+    if len(found) < len(paths) or any(map(_NAME.search, found)):
+        raise UsageError(
+            "Of several models the names of the files are part of addresses: they must differ, "
+            "and have only letters of ASCII, digits, '.', '_' and '-'."
+        )
+    return found
+
+
+def _one_each(
+    option: str, given: Sequence[Path] | None, models: Sequence[Path]
+) -> Sequence[Path | None]:
+    if given and len(given) != len(models):
+        raise UsageError(f"Give {option} once for each model ({len(models)}), or not at all.")
+    return given or [None] * len(models)
 
 
 def _settings(token_file: Path | None, **given: Any) -> ServiceSettings:
@@ -174,6 +222,11 @@ def _served(model: Path, source: DataSource, index: Path | None) -> ServedModel:
     if index is not None:
         return ServedModel(fitted, SearchIndex.load(index, inner))
     if source.data is None:
+        if not hasattr(inner, "search_"):
+            note(
+                "Searches rank by topics alone: the model keeps no documents. Give the table it "
+                "was fitted to with --data, or fit it again without --no-search."
+            )
         return ServedModel(fitted)
     return ServedModel(fitted, documents=_documents(inner, source), captions=source.captions(inner))
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from coview.shards.sharded import ShardedViews
     from coview.views.container import Views
 
+SEARCH_BYTES = 200_000_000  # of arrays that a model keeps for a search, at the most
+SEARCH_SHARE = 10  # times its counts: the memory that it takes to learn what a search needs
 MOST_TO_CHOOSE = 20_000  # documents by which a model for a sharded folder is chosen
 
 
@@ -61,6 +63,33 @@ def views_to_fit(
 
     sharded = open_sharded(source, memory_bytes("--memory", memory))
     return sharded.sample(MOST_TO_CHOOSE, default_rng(0)), sharded
+
+
+def keep_search(
+    fitted: Any, views: Views | ShardedViews, titles: list[str] | None, memory: str
+) -> str | None:
+    """Keep in a model what a search needs; where that is too large, return a line that says so."""
+    from coview.memory import memory_bytes
+    from coview.models import topic_model
+    from coview.views.container import Views
+
+    most = SEARCH_BYTES
+    if isinstance(views, Views):
+        size = 8 * sum(matrix.nnz for matrix in views.matrices.values())
+    else:
+        most = min(most, memory_bytes("--memory", memory) // SEARCH_SHARE)
+        size = 8 * sum(view.nonzeros for view in views.manifest.views)
+    if size <= most:
+        known = views if isinstance(views, Views) else views.to_views()
+        model, most = topic_model(fitted.keep_search(known, titles=titles)), SEARCH_BYTES
+        size = model.search_.nbytes
+        if size <= most:
+            return None
+        del model.search_
+    return (
+        f"What a search needs takes {size / 1e6:,.0f} MB, more than {most / 1e6:,.0f} MB: it is "
+        "left out of the file, and searches rank by topics alone, unless --show gives the table."
+    )
 
 
 def refuse_memory(context: typer.Context, source: DataSource, in_memory: bool) -> None:

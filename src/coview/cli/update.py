@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 from coview.cli import options
 from coview.cli.inputs import NEW_DOCUMENT_OPTIONS, DataSource, check_not_input, data_options
 from coview.cli.output import cell, check_output, console, note, print_json, table
+from coview.outputs import locked
 from coview.wording import plural
 
 if TYPE_CHECKING:
@@ -68,24 +70,31 @@ def update(
     from coview.io import load
 
     written = model if output is None else output
-    if written.resolve() == model.resolve():
+    if os.path.realpath(written) == os.path.realpath(model):
         check_output(written, *source.files)
     else:
         check_output(written, model, *source.files)
     check_not_input(model, *source.files)
-    fitted = load(model)
-    if not hasattr(fitted, "partial_fit"):
-        raise ValueError(
-            f"{model} is a {type(fitted).__name__}, which cannot learn from batches: fit it again "
-            "to all documents. PLSA, LinkPLSA, MVPLSA and DivergenceCoPLSA can be updated."
+    with locked(written):  # two updates at once would lose what one of them has learned
+        fitted = load(model)
+        if not hasattr(fitted, "partial_fit"):
+            raise ValueError(
+                f"{model} is a {type(fitted).__name__}, which cannot learn from batches: fit it "
+                "again to all documents. PLSA, LinkPLSA, MVPLSA and DivergenceCoPLSA can learn."
+            )
+        learning = {
+            "new_terms": grow,
+            "forgetting": forgetting,
+            "half_life": half_life,
+        }
+        searched = hasattr(fitted, "search_")
+        change = _learn(fitted, source, learning)
+        fitted.save(written)
+    if searched and not quiet:
+        note(
+            "What a search needs was of the documents before, and is gone: search with --among and "
+            "a table, or fit the model again to all documents."
         )
-    learning = {
-        "new_terms": grow,
-        "forgetting": forgetting,
-        "half_life": half_life,
-    }
-    change = _learn(fitted, source, learning)
-    fitted.save(written)
     if json:
         print_json({"model": str(written), **change})
         return

@@ -16,12 +16,13 @@ import numpy as np
 from coview import metrics
 from coview.compare.cell_inputs import has_label
 from coview.models import topic_model
-from coview.reporting.terms import topic_names
+from coview.reporting.terms import term_scores, topic_names
 from coview.views.checks import DataWarning
 from coview.views.container import Views
 from coview.views.labels import check_labels, named_labels
 from coview.wording import listing, plural
 
+SEARCHED = 1000  # documents with which views are searched, at the most
 _CLUSTERING = {
     "accuracy": metrics.clustering_accuracy,
     "nmi_max": metrics.nmi_max,
@@ -32,7 +33,9 @@ _CLUSTERING = {
 }
 
 
-def evaluate(model: Any, views: Views, labels: Any = None, *, top: int = 10) -> dict[str, Any]:
+def evaluate(
+    model: Any, views: Views, labels: Any = None, *, top: int = 10, search: bool = False
+) -> dict[str, Any]:
     """Measure a fitted model on documents, which are folded in.
 
     Parameters
@@ -45,6 +48,8 @@ def evaluate(model: Any, views: Views, labels: Any = None, *, top: int = 10) -> 
         documents without one, which are left out.
     top : int, default=10
         Number of words of each topic for coherence and diversity.
+    search : bool, default=False
+        Whether to search each view with each other one.
 
     Returns
     -------
@@ -53,7 +58,8 @@ def evaluate(model: Any, views: Views, labels: Any = None, *, top: int = 10) -> 
         and macro F1) and ``clusters`` (clusters against classes), if there are labels;
         ``perplexity`` of words that were set aside;
         ``agreement`` of each pair of views, each folded in on its own (one minus the mean
-        Jensen-Shannon divergence); ``views``, with coherence and diversity of the topics in each.
+        Jensen-Shannon divergence); ``views``, with coherence and diversity of the topics in each;
+        ``search``, how often a document is found by its other view: see `SearchQuality`.
 
     Examples
     --------
@@ -76,7 +82,34 @@ def evaluate(model: Any, views: Views, labels: Any = None, *, top: int = 10) -> 
         "perplexity": inner.perplexity(known),
         **_agreement(inner, known),
         "views": {name: _view_quality(inner, known, name, top) for name in names},
+        **({"search": _searches(inner, known)} if search else {}),
     }
+
+
+def _searches(model: Any, views: Views) -> list[dict[str, Any]]:
+    """Return how often a document is found by its other view, for each pair of views."""
+    from coview.reporting.folding import fold_views
+    from coview.reporting.search import measure_search
+    from coview.retrieval.gallery import OtherDocuments, check_training_views
+
+    try:
+        check_training_views(model, views)
+        of_fit = True
+    except OtherDocuments:
+        of_fit = False
+    folded = fold_views(model, model.as_views(views))
+    found = measure_search(folded, None, SEARCHED, np.random.default_rng(0), of_fit)
+    return [
+        {
+            "query": s.query,
+            "answer": s.answer,
+            "documents": s.n,
+            "first": s.first,
+            "ten": s.ten,
+            "counts": s.counts,
+        }
+        for s in found
+    ]
 
 
 def _against_classes(
@@ -138,13 +171,13 @@ def _agreement(model: Any, views: Views) -> dict[str, Mapping[str, float]]:
 
 
 def _view_quality(model: Any, views: Views, name: str, top: int) -> dict[str, float]:
-    p_w_z = model.components_[name]
-    matrix = model.as_views(views.select(name))[name]
+    scores = term_scores(model, name)  # of the words that are shown
+    found = {"diversity": metrics.topic_diversity(scores, top=top)}
     has = np.flatnonzero(views.present[:, views.names.index(name)])
-    if not len(has):
-        return {"diversity": metrics.topic_diversity(p_w_z, top=top)}
-    coherence = _mean_of_known(metrics.topic_coherence(p_w_z, matrix[has], top=top))
-    found = {"coherence": coherence, "diversity": metrics.topic_diversity(p_w_z, top=top)}
+    if len(has):
+        matrix = model.as_views(views.select(name))[name]
+        coherence = _mean_of_known(metrics.topic_coherence(scores, matrix[has], top=top))
+        found = {"coherence": coherence, **found}
     return {metric: value for metric, value in found.items() if np.isfinite(value)}
 
 
@@ -195,9 +228,10 @@ def label_free_metrics(model: Any, views: Views) -> dict[str, float]:
 
 
 def _topic_metrics(model: Any, views: Views) -> dict[str, float]:
-    quality = metrics.topic_quality(model, views).values()
+    quality = [_view_quality(model, views, name, top=10) for name in model.view_names_]
     found = {
-        name: _mean_of_known([q[name] for q in quality]) for name in ("coherence", "diversity")
+        name: _mean_of_known(q[name] for q in quality if name in q)
+        for name in ("coherence", "diversity")
     }
     mixtures = model.view_doc_topic_
     # Views that share one mixture would agree perfectly: that says nothing.

@@ -102,7 +102,7 @@ def table(
     spread : {"sd", "interval"}, default="sd"
         What follows the mean: the standard deviation over the runs, or the 95 % confidence interval
         of the mean (`bootstrap_interval`).
-    test : {"wilcoxon", "t", None}, default="wilcoxon"
+    test : {"wilcoxon", "t", "rank_sum", None}, default="wilcoxon"
         Paired test, corrected by Holm's method. With None only the best is bold.
     alpha : float, default=0.05
         Level of the test.
@@ -263,11 +263,13 @@ def _what_is_shown(names: Sequence[str], groups: Sequence[Group], style: TableSt
 def _what_is_bold(rankings: Sequence[Ranking], style: TableStyle, bold: str) -> list[str]:
     if style.test is None:
         return [f"{bold}: the best mean."]
-    test = {"wilcoxon": "Wilcoxon signed-rank test", "t": "t-test"}[style.test]
+    ranks = {"wilcoxon": "Wilcoxon signed-rank test", "rank_sum": "Wilcoxon rank-sum test"}
+    test = ranks.get(style.test, "t-test")
+    paired = "" if style.test == "rank_sum" else "paired "
     few = [r for r in rankings if r.needed]
     tested = any(r.n_tested for r in rankings)
     ties = (
-        f", and those that do not differ from it by a paired {test} over the seeds with Holm's "
+        f", and those that do not differ from it by a {paired}{test} over the seeds with Holm's "
         f"correction at the level {style.alpha:g}"
     )
     lines = [f"{bold}: the best mean{ties if tested else ''}."]

@@ -3,6 +3,8 @@ r"""Significance of differences between models: paired tests, Holm's correction,
 Two models are compared over the same seeds, that is, with the same labels given and the same
 splits. Wilcoxon's signed-rank test asks whether the differences are centered at 0 and assumes only
 that they are symmetric; the t-test assumes that they are normal and is stronger where that holds.
+Wilcoxon's rank-sum test, also known as Mann and Whitney's, takes the values as unpaired, and is
+weaker where seeds make both models better or worse.
 
 When the best of m + 1 models is compared with the m others, one in twenty comparisons would be
 "significant" by chance at the level 0.05. Holm's correction keeps the probability of any false one
@@ -22,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import comb
 
 import numpy as np
 
@@ -29,7 +32,7 @@ from coview.compare.aggregate import Group
 from coview.compare.metric_info import metric_info
 from coview.params import check_choice, check_int, check_real
 
-TESTS = ("wilcoxon", "t")
+TESTS = ("wilcoxon", "t", "rank_sum")
 
 
 # -- tests -----------------------------------------------------------------------------------------
@@ -42,9 +45,9 @@ def paired_test(a: Sequence[float], b: Sequence[float], *, test: str = "wilcoxon
     ----------
     a, b : sequence of float of the same length
         Values of two models, seed by seed.
-    test : {"wilcoxon", "t"}, default="wilcoxon"
-        Signed-rank test or t-test. The former cannot give less than 2 / 2^n for n pairs, so that
-        five runs never reach 0.05.
+    test : {"wilcoxon", "t", "rank_sum"}, default="wilcoxon"
+        Signed-rank test, t-test or, for unpaired values, rank-sum test. The first cannot give less
+        than 2 / 2^n for n pairs, so that five runs never reach 0.05.
 
     Returns
     -------
@@ -65,6 +68,10 @@ def paired_test(a: Sequence[float], b: Sequence[float], *, test: str = "wilcoxon
         return float("nan")
     if not differences.any():
         return 1.0
+    if test == "rank_sum":
+        from scipy.stats import mannwhitneyu
+
+        return float(mannwhitneyu(np.round(first, 12), np.round(second, 12)).pvalue)
     return _wilcoxon(differences) if test == "wilcoxon" else _t_test(differences)
 
 
@@ -94,7 +101,8 @@ def least_p(n_pairs: int, *, test: str = "wilcoxon") -> float:
     """
     if n_pairs < 2:
         return 1.0
-    return 2.0 ** (1 - n_pairs) if test == "wilcoxon" else 0.0
+    least = {"wilcoxon": 2.0 ** (1 - n_pairs), "rank_sum": 2 / comb(2 * n_pairs, n_pairs)}
+    return least.get(test, 0.0)
 
 
 def enough_pairs(n_comparisons: int, alpha: float, *, test: str = "wilcoxon") -> int:
@@ -174,7 +182,7 @@ def compare_with(
     ----------
     reference : Group
     others : sequence of Group
-    test : {"wilcoxon", "t"}, default="wilcoxon"
+    test : {"wilcoxon", "t", "rank_sum"}, default="wilcoxon"
     alpha : float, default=0.05
         Level that the tests must be able to reach.
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
+from coview.memory import check_memory
 from coview.params import by_view, check_dtype, check_int, check_positive, check_real, seed_of
 from coview.views.container import Views
 
@@ -243,6 +244,7 @@ class _Documents:
         cumulative = np.cumsum(p_w_z, axis=1)
         cumulative /= cumulative[:, -1:]  # exactly 1 at the end: no draw beyond the last term
         step = max(1, int(TOKENS_PER_BLOCK / max(length, n_topics)))
+        check_memory(48.0 * length, f"Documents of {length:,.0f} tokens")
         blocks = []
         for number, start in enumerate(range(0, n_docs, step)):
             rng = _stream(self.seed, TOKENS, view, number)

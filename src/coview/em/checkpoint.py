@@ -18,6 +18,7 @@ import shutil
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
@@ -31,7 +32,7 @@ from coview.em.problem import Problem
 from coview.em.state_checks import check_state, check_state_header
 from coview.em.step import Values
 from coview.loaded import understood
-from coview.outputs import check_output, explained
+from coview.outputs import check_output, explained, locked
 from coview.params import check_int, check_real, seed_of
 from coview.store import DamagedFile, read_header, read_sealed, write_sealed
 from coview.views.checks import DataWarning
@@ -138,6 +139,10 @@ class CheckpointWriter:
     def path(self) -> str | os.PathLike[str] | None:
         """Where the state is saved; None: nowhere."""
         return None if self._checkpoint is None else self._checkpoint.path
+
+    def locked(self) -> AbstractContextManager[None]:
+        """Let no other fit use the same checkpoint meanwhile."""
+        return nullcontext() if self._checkpoint is None else locked(self._checkpoint.files[0])
 
     def open(self, blank: Callable[[], Problem], n_runs: int, max_iter: int) -> FitState:
         """Return the state to continue from.

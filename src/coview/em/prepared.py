@@ -231,21 +231,25 @@ def check_guess(guess: Any, strength: Any, n_docs: int, n_topics: int) -> Guess 
 def view_weights(
     weights: Any, data: Prepared, reliability: ViewReliability | None = None
 ) -> dict[str, float]:
-    """Return each view's weight from "learn", "balanced", numbers in their order, or a dict.
+    """Return each view's weight from a name, a number, numbers in their order, or a dict.
 
     "learn" needs the reliability of the views, which may be given instead.
     """
     if isinstance(weights, ViewReliability):
         _check_names(weights.weights, data)
         weights, reliability = "learn", weights
+    if isinstance(weights, str) and weights == "equal":
+        weights = 1 / len(data.names)
     if isinstance(weights, str):
-        check_choice("view_weights", weights, ["learn", "balanced"])
+        check_choice("view_weights", weights, ["learn", "balanced", "equal"])
         balanced = dict(zip(data.names, _balanced(data), strict=True))
         if weights == "balanced" or reliability is None:
             return balanced
         return {name: w * reliability.weights.get(name, 1.0) ** 2 for name, w in balanced.items()}
     if not isinstance(weights, Mapping):
         numbers = np.atleast_1d(weights).tolist()
+        if np.ndim(weights) == 0:
+            numbers *= len(data.names)
         if len(numbers) != len(data.names):
             raise ValueError(
                 f"view_weights has {len(numbers)} numbers for {len(data.names)} views "

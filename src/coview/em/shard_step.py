@@ -27,8 +27,7 @@ import scipy.sparse as sp
 
 from coview.em.emissions import Topics
 from coview.em.mixture_files import Layout, UniformMixtures, by_slot, rows_of, side_by_side
-from coview.em.penalties.base import Penalty
-from coview.em.penalties.divergence import DivergenceAgreement
+from coview.em.penalties.base import Packed, Penalty
 from coview.em.precision import narrowed
 from coview.em.prepared import Block, block_of
 from coview.em.prior import Prior
@@ -63,6 +62,8 @@ class ShardJob:
     gradient : str or None
         Where the gradient goes; None: nowhere.
     update : Update
+    penalty : type
+        The class of the penalty; AcrossDocuments if it couples documents.
     """
 
     shard: str
@@ -72,6 +73,7 @@ class ShardJob:
     into: str | None
     gradient: str | None
     update: Update
+    penalty: type[Penalty] = Penalty
 
 
 @dataclass(frozen=True)
@@ -238,7 +240,9 @@ def _problem(
         slots=parameters.slots,
         weights=parameters.weights,
         present=documents["present"],
-        penalty=parameters.penalty(documents.get("strengths")),
+        penalty=job.penalty.unpack(
+            parameters.settings, {**parameters.shared, **_beneath("penalty.", documents)}
+        ),
         prior=replace(parameters.prior, guess=documents.get("guess")),
         pinned=None if labels is None else labels >= 0,
         once=parameters.once,
@@ -282,9 +286,9 @@ class Parameters:
     slots: tuple[int, ...]
     weights: tuple[float, ...]
     prior: Prior  # of mixtures; that of topics is taken by whoever moves them
-    kind: Mapping[str, Any]  # of the penalty
+    settings: Mapping[str, Any]  # of the penalty
+    shared: Mapping[str, np.ndarray] = field(repr=False)  # of the penalty
     recipe: RowsRecipe
-    pairs: np.ndarray | None = None
     once: tuple[bool, ...] | None = None
 
     @property
@@ -302,19 +306,24 @@ class Parameters:
         """How many mixtures a document has."""
         return max(self.slots) + 1
 
-    def penalty(self, strengths: np.ndarray | None) -> Penalty:
-        """Return the penalty of some documents."""
-        if self.kind["name"] == "divergence":
-            assert strengths is not None
-            divergence, step = self.kind["divergence"], self.kind["step"]
-            return DivergenceAgreement(divergence, strengths, step, self.pairs)
-        return Penalty() if self.kind["name"] == "none" else AcrossDocuments()
-
 
 class AcrossDocuments(Penalty):
     """Stands for a penalty that couples documents, where only some of them are at hand."""
 
     row_local = False
+
+    def pack(self) -> Packed:
+        """Return nothing: the step that couples documents is taken elsewhere."""
+        return {}, {}, {}
+
+
+def at_work(penalty: Penalty) -> Penalty:
+    """Return what workers need to know of a penalty."""
+    return penalty if penalty.row_local else AcrossDocuments()
+
+
+def _beneath(prefix: str, tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {n.removeprefix(prefix): a for n, a in tensors.items() if n.startswith(prefix)}
 
 
 def write_parameters(path: str, problem: Problem, recipe: RowsRecipe) -> None:
@@ -323,20 +332,15 @@ def write_parameters(path: str, problem: Problem, recipe: RowsRecipe) -> None:
     for i, name in enumerate(recipe.names):
         if name in recipe.scaling:
             tensors[f"low{i}"], tensors[f"unit{i}"] = recipe.scaling[name]
-    penalty, kind = problem.penalty, {"name": "none"}
-    if isinstance(penalty, DivergenceAgreement):
-        kind = {"name": "divergence", "divergence": penalty.divergence, "step": penalty.step}
-        if penalty.pairs is not None:
-            tensors["pairs"] = penalty.pairs
-    elif not penalty.row_local:
-        kind = {"name": "across"}
+    settings, shared, _ = at_work(problem.penalty).pack()
+    tensors |= {f"penalty.{name}": array for name, array in shared.items()}
     header = {
         "n_topics": problem.n_topics,
         "slots": list(problem.slots),
         "weights": [float(w).hex() for w in problem.weights],
         "doc_topic": float(problem.prior.doc_topic).hex(),
         "strength": float(problem.prior.strength).hex(),
-        "penalty": kind,
+        "penalty": settings,
         "names": list(recipe.names),
         "dtype": recipe.dtype.name,
         "once": problem.once and list(problem.once),
@@ -362,8 +366,8 @@ def read_parameters(path: str) -> Parameters:
         tuple(map(float.fromhex, header["weights"])),
         Prior(float.fromhex(header["doc_topic"]), strength=float.fromhex(header["strength"])),
         header["penalty"],
+        _beneath("penalty.", tensors),
         RowsRecipe(names, scaling, np.dtype(header["dtype"])),
-        tensors.get("pairs"),
         header["once"] and tuple(header["once"]),
     )
 
@@ -394,8 +398,8 @@ def write_documents(
     tensors = {"present": problem.present[docs]}
     if labels is not None:
         tensors["labels"] = labels[docs]
-    if isinstance(problem.penalty, DivergenceAgreement):
-        tensors["strengths"] = problem.penalty.strengths[docs]
+    by_document = at_work(problem.penalty).pack()[2]
+    tensors |= {f"penalty.{name}": array[docs] for name, array in by_document.items()}
     if problem.prior.guess is not None:
         tensors["guess"] = problem.prior.guess[docs]
     if internal is not None:

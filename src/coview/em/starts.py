@@ -262,6 +262,8 @@ def starts_from(
     restart: int = 0,
 ) -> list[NamedStart]:
     """List the starts that `init` (a name, mixtures or labels) stands for."""
+    if isinstance(init, str) and init == "mvc" and data.labels is not None:
+        init = "naive_bayes"  # as in the paper that starts from MVC: its clusters are no classes
     if isinstance(init, str) and init == "mvc":
         from coview.em.mvc import mvc_start
 

@@ -49,6 +49,7 @@ QUICK_SAMPLE, QUICK_SPLITS = 1_500, 1  # of a quick ensemble
 ALONE_SAMPLE = 750  # documents by which the families of a single view of many documents are judged
 JOINED_AT_ONCE = 20_000  # documents
 SHARPNESS = 4  # the say of a family is its replicability to this power
+FEWEST_JUDGES = 30  # documents; with fewer, which family replicates is a matter of luck
 LEAST_SAY = 1e-3  # members with less are left out
 STARTS = 3  # of the k-means of a member: from one, many end in a poor clustering
 CONSENSUS_STARTS = 10
@@ -219,6 +220,8 @@ def make_ensemble(
     weights = halves.weights if weights is None else weights
     by_half = half_clusterings(halves, weights, n_clusters, rng, quick)
     replicability = by_half.replicability
+    if len(every) < FEWEST_JUDGES:
+        replicability = dict.fromkeys(replicability, 0.0)
     most, size = (QUICK_SAMPLE, QUICK_SAMPLE) if quick else (MOST_DOCUMENTS, SAMPLE)
     docs = every if len(every) <= most else sampled(every, size, rng)
     space = _FusedSpace(features, has, docs, weights, n_clusters, rng)

@@ -95,16 +95,6 @@ def fit_kmeans(
     return KMeansResult(run.labels, rows.plain(run.centers), run.inertia)
 
 
-def nearest_centers(features: Any, centers: np.ndarray) -> np.ndarray:
-    """Return the number of the nearest center (clusters, features) of each row.
-
-    >>> nearest_centers(np.array([[0.0], [4.0]]), np.array([[1.0], [3.0]]))
-    array([0, 1], dtype=int32)
-    """
-    rows = _rows_of(features)
-    return _lloyd(rows, rows.centers_from(np.asarray(centers)), 0).labels
-
-
 @dataclass(frozen=True)
 class _Centers:
     """Centers in the layout of the kernels, and how many they are without padding."""

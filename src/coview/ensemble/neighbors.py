@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from coview.ensemble.features import Rows
 
 SCORES_AT_ONCE = 1 << 19  # cosines that are held at a time
+PAIRS_AT_ONCE = 1 << 13  # whose features are held at a time
 SAME = 1e-6  # cosines are rounded to it: their last bits depend on how many rows there are
 
 Scores = Callable[[slice], np.ndarray]  # some rows -> their similarities to all points
@@ -66,6 +67,36 @@ def nearest_by_views(
         return total
 
     return _nearest(scores, n_docs, n_docs, n_neighbors, np.arange(n_docs))
+
+
+def likeness(
+    features: Sequence[Rows],
+    has: np.ndarray,
+    weights: np.ndarray,
+    one: np.ndarray,
+    other: np.ndarray,
+) -> np.ndarray:
+    """Return how alike pairs of documents are in all views: 1 if they are the same, 0 as usual.
+
+    It is the mean of the views, by weight^2, of the cosine as a share of the way from the mean
+    cosine of a view to 1. A view that one of the two lacks counts as 0.
+
+    >>> rows = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    >>> pairs = np.array([0, 0]), np.array([1, 2])
+    >>> likeness([rows], np.ones((4, 1), bool), np.ones(1), *pairs).tolist()
+    [1.0, -1.0]
+    """
+    found = np.zeros(len(one), np.float32)
+    shares = np.square(weights) / np.square(weights).sum()
+    for rows, h, share in zip(features, has.T, shares, strict=True):
+        usual = _mean_cosine(rows, h)
+        scale = np.float32(share) / max(1 - usual, np.float32(SAME))
+        for start in range(0, len(one), PAIRS_AT_ONCE):
+            here = slice(start, start + PAIRS_AT_ONCE)
+            products = rows[one[here]] * rows[other[here]]
+            cosines = np.asarray(products.sum(axis=1)).ravel()
+            found[here] += np.where(h[one[here]] & h[other[here]], (cosines - usual) * scale, 0)
+    return found
 
 
 def _cosines(rows: Rows, points: Rows) -> Scores:

@@ -21,8 +21,8 @@ from inspect import signature
 import numpy as np
 import scipy.sparse as sp
 
-from coview.ensemble.features import Seen, fuse, unit_rows
-from coview.ensemble.neighbors import nearest_by_views, nearest_points
+from coview.ensemble.features import Rows, Seen, fuse, unit_rows
+from coview.ensemble.neighbors import likeness, nearest_by_views, nearest_points
 
 VIEW_NEIGHBORS = 15  # in each view
 FUSED_NEIGHBORS = (10, 20)  # in the fused space
@@ -108,9 +108,8 @@ def links_graph(matrix: sp.csr_array) -> sp.csr_array:
 
 
 def sum_of_graphs(graphs: Sequence[sp.csr_array], weights: np.ndarray) -> sp.csr_array:
-    """Return sum_v w_v^2 G_v, with a mean degree of one."""
-    total = sum(np.float32(w * w) * g for w, g in zip(weights, graphs, strict=True))
-    return mean_degree_one(sp.csr_array(total))
+    """Return sum_v w_v^2 G_v."""
+    return sp.csr_array(sum(np.float32(w * w) * g for w, g in zip(weights, graphs, strict=True)))
 
 
 def mean_degree_one(graph: sp.csr_array) -> sp.csr_array:
@@ -142,13 +141,29 @@ def usual_neighbors(wanted: int, n_docs: int, n_clusters: int) -> int:
     return min(wanted, max(2 * n_docs // (3 * n_clusters), FEWEST_NEIGHBORS))
 
 
-def view_graph(seen: Seen, view: int, n_clusters: int) -> sp.csr_array:
-    """Return the graph of nearest neighbors in one view, by all of its features."""
-    docs = np.flatnonzero(seen.has[:, view])
-    rows = seen.features[view][docs]
+def view_graph(points: Rows, has: np.ndarray, n_clusters: int) -> sp.csr_array:
+    """Return the graph of nearest neighbors in one view, among the documents that have it."""
+    docs = np.flatnonzero(has)
     k = usual_neighbors(VIEW_NEIGHBORS, len(docs), n_clusters)
-    near = nearest_points(rows, rows, k, own=np.arange(len(docs)))
-    return graph_of(near, docs, len(seen.has))
+    near = nearest_points(points[docs], points[docs], k, own=np.arange(len(docs)))
+    return graph_of(near, docs, len(has))
+
+
+def agreed(
+    graph: sp.csr_array, points: Sequence[Rows], has: np.ndarray, weights: np.ndarray
+) -> sp.csr_array:
+    """Return the graph with each edge times how alike all views find its two ends, same total.
+
+    Neighbors in a view say who is near, and nothing of who is far. Two clusters that one view tells
+    apart and several do not would be linked by the neighbors in all of these.
+    """
+    ends = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr)), graph.indices
+    values = graph.data * np.maximum(likeness(points, has, weights, *ends), 0)
+    total = values.sum()
+    if not total > 0:  # no two neighbors are more alike than any two documents
+        return graph
+    values *= graph.data.sum() / total
+    return sp.csr_array((values, graph.indices, graph.indptr), shape=graph.shape)
 
 
 def families(
@@ -220,39 +235,6 @@ class _Graphs:
     of_views: sp.csr_array
     both: sp.csr_array
 
-    @classmethod
-    def of(
-        cls,
-        near: np.ndarray,
-        docs: np.ndarray,
-        n_docs: int,
-        of_views: Sequence[sp.csr_array],
-        links: Sequence[sp.csr_array | None],
-        weights: np.ndarray,
-    ) -> _Graphs:
-        """Return them from the neighbors `near` in the fused space and the graphs of the views."""
-        few, many = (
-            graph_of(near[:, : k * near.shape[1] // max(FUSED_NEIGHBORS)], docs, n_docs)
-            for k in FUSED_NEIGHBORS
-        )
-        pairs = zip(of_views, links, strict=True)
-        total = sum_of_graphs([g if own is None else own for g, own in pairs], weights)
-        return cls(many, total, sp.csr_array(mean_degree_one(few + many) + total))
-
-    @classmethod
-    def of_one_view(
-        cls,
-        near: np.ndarray,
-        docs: np.ndarray,
-        n_docs: int,
-        n_clusters: int,
-        links: sp.csr_array | None,
-    ) -> _Graphs:
-        """Return those of a single view, whose neighbors are those in the fused space."""
-        k = usual_neighbors(VIEW_NEIGHBORS, len(docs), n_clusters)
-        of_view = graph_of(near[:, :k], docs, n_docs)
-        return cls.of(near, docs, n_docs, [of_view], [links], np.ones(1))
-
 
 def _graphs_by_features(
     seen: Seen, links: Sequence[sp.csr_array | None], weights: np.ndarray, n_clusters: int
@@ -260,10 +242,7 @@ def _graphs_by_features(
     docs = np.flatnonzero(seen.has.any(axis=1))
     k = usual_neighbors(max(FUSED_NEIGHBORS), len(docs), n_clusters)
     near = nearest_by_views([rows[docs] for rows in seen.features], seen.has[docs], weights, k)
-    if len(links) == 1:
-        return _Graphs.of_one_view(near, docs, len(seen.has), n_clusters, links[0])
-    of_views = [view_graph(seen, v, n_clusters) for v in range(len(links))]
-    return _Graphs.of(near, docs, len(seen.has), of_views, links, weights)
+    return _graphs(near, docs, seen.features, seen.has, links, weights, n_clusters)
 
 
 def _graphs_by_embedding(
@@ -275,13 +254,37 @@ def _graphs_by_embedding(
 ) -> _Graphs:
     docs = np.flatnonzero(fused.any(axis=1))
     near = nearest_rows(fused[docs], usual_neighbors(max(FUSED_NEIGHBORS), len(docs), n_clusters))
+    return _graphs(near, docs, seen.embeddings, seen.has, links, weights, n_clusters)
+
+
+def _graphs(
+    near: np.ndarray,
+    docs: np.ndarray,
+    points: Sequence[Rows],
+    has: np.ndarray,
+    links: Sequence[sp.csr_array | None],
+    weights: np.ndarray,
+    n_clusters: int,
+) -> _Graphs:
+    """Return the graphs of the neighbors `near` of `docs` in the fused space, and in each view.
+
+    The neighbors in a single view are those in the fused space.
+    """
+    few, many = (
+        graph_of(near[:, : k * near.shape[1] // max(FUSED_NEIGHBORS)], docs, len(has))
+        for k in FUSED_NEIGHBORS
+    )
     if len(links) == 1:
-        return _Graphs.of_one_view(near, docs, len(fused), n_clusters, links[0])
-    of_views = [
-        neighbor_graph(points, usual_neighbors(VIEW_NEIGHBORS, int(h.sum()), n_clusters))
-        for points, h in zip(seen.embeddings, seen.has.T, strict=True)
-    ]
-    return _Graphs.of(near, docs, len(fused), of_views, links, weights)
+        k = usual_neighbors(VIEW_NEIGHBORS, len(docs), n_clusters)
+        own = graph_of(near[:, :k], docs, len(has)) if links[0] is None else links[0]
+        of_views = mean_degree_one(own)
+    else:
+        found = np.array([own is None for own in links])
+        each = zip(points, has.T, links, strict=True)
+        graphs = [view_graph(p, h, n_clusters) if own is None else own for p, h, own in each]
+        neighbors = agreed(sum_of_graphs(graphs, weights * found), points, has, weights)
+        of_views = mean_degree_one(neighbors + sum_of_graphs(graphs, weights * ~found))
+    return _Graphs(many, of_views, sp.csr_array(mean_degree_one(few + many) + of_views))
 
 
 def _of_graphs(

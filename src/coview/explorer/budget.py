@@ -1,33 +1,22 @@
 """How large a page may be, and what is left out of it when there are many documents.
 
 Counts of words and texts are what grows; mixtures are small. Of each document the terms that weigh
-most in a search stay (`retrieval.words`), and of the texts the beginnings. What was left out is
-said in the page.
+most stay (tf-idf), and of the texts the beginnings. What was left out is said in the page.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from coview.explorer.arrays import SMALLEST_SHARE
-from coview.retrieval.words import rarity
+from coview.reading.left_out import TermsLeftOut
+from coview.retrieval.evidence import SearchEvidence
 
-COARSE = (
-    1e-5,
-    1e-4,
-    3e-4,
-    1e-3,
-    3e-3,
-    1e-2,
-    2e-2,
-    4e-2,
-)  # smallest shares where there is little room
-COARSE_STEP = 32  # of 65,535 levels: a root is off by 2.4e-4 at most
+SMALLEST_SHARES = (1e-3, 3e-3, 1e-2, 2e-2, 4e-2)  # of topics; the first where there is room
 SNIPPET = 400  # characters of a text where there is room
 
 
@@ -40,35 +29,28 @@ class Budget:
     shares : int
         Shares of topics in the mixtures of all documents, by each view and by all of them.
     counts : int
-        Non-zero counts of all views together.
+        Non-zero counts of all views together, with the numbers that translate between these.
     characters : int
         Characters of texts of all views together.
+    left_out : int
+        Terms of all views together that were counted but not kept.
     picture_bytes : int
         Of small pictures of all documents together.
     """
 
-    shares: int = 3_400_000
-    counts: int = 3_600_000
+    shares: int = 2_600_000
+    counts: int = 2_800_000
     characters: int = 8_000_000
+    left_out: int = 60_000
     picture_bytes: int = 10_000_000
 
 
-class Rounding(NamedTuple):
-    """How mixtures are rounded: see `arrays.sparse_mixtures`."""
-
-    smallest: float
-    step: int
-
-
-def fit_mixtures(mixtures: Sequence[np.ndarray], budget: Budget) -> tuple[Rounding, list[str]]:
-    """Return how mixtures (documents, topics) are rounded to have room, and that, in words."""
-    exact = Rounding(SMALLEST_SHARE, 1)
-    sizes = {share: sum(_larger(m, share) for m in mixtures) for share in (exact.smallest, *COARSE)}
-    if sizes[exact.smallest] <= budget.shares:
-        return exact, []
+def fit_mixtures(mixtures: Sequence[np.ndarray], budget: Budget) -> tuple[float, list[str]]:
+    """Return the smallest share of a topic for which there is room, and what is cut, in words."""
+    sizes = {share: sum(_larger(m, share) for m in mixtures) for share in SMALLEST_SHARES}
     # the last one is taken in any case
-    smallest = next((s for s in COARSE if sizes[s] <= budget.shares), COARSE[-1])
-    return Rounding(smallest, COARSE_STEP), [
+    smallest = next((s for s in sizes if sizes[s] <= budget.shares), SMALLEST_SHARES[-1])
+    return smallest, [] if smallest == SMALLEST_SHARES[0] else [
         f"Shares of topics below {100 * smallest:g} % are left out, to keep the page small."
     ]
 
@@ -79,15 +61,20 @@ def _larger(mixtures: np.ndarray, share: float) -> int:
 
 
 def fit_counts(
-    model: Any, counts: Mapping[str, sp.csr_array], budget: Budget
+    evidence: SearchEvidence, counts: Mapping[str, sp.csr_array], budget: Budget
 ) -> tuple[dict[str, sp.csr_array], list[str]]:
     """Return the counts that have room, and what was left out, in words."""
     total = sum(matrix.nnz for matrix in counts.values())
-    if total <= budget.counts:
+    room = budget.counts - sum(table.nnz for table in evidence.tables.values())
+    room -= sum(terms.directions.size for terms in evidence.views.values())
+    if total <= room:
         return dict(counts), []
     n_docs = max(next(iter(counts.values())).shape[0], 1)
-    most = max(int(budget.counts / (n_docs * len(counts))), 1)
-    kept = {name: _heaviest(model, name, matrix, most) for name, matrix in counts.items()}
+    most = max(int(room / (n_docs * len(counts))), 1)
+    kept = {
+        name: _heaviest(evidence.views[name].rarity, matrix, most)
+        for name, matrix in counts.items()
+    }
     share = 1 - sum(matrix.nnz for matrix in kept.values()) / total
     return kept, [
         f"To keep the page small it has the {most} most telling terms of each document and view; "
@@ -95,9 +82,9 @@ def fit_counts(
     ]
 
 
-def _heaviest(model: Any, view: str, counts: sp.csr_array, most: int) -> sp.csr_array:
-    """Return each row with its `most` entries that weigh most in a search."""
-    weights = np.log1p(counts.data.astype(np.float64)) * rarity(model, view)[counts.indices]
+def _heaviest(rarity: np.ndarray, counts: sp.csr_array, most: int) -> sp.csr_array:
+    """Return each row with its `most` entries that weigh most."""
+    weights = np.log1p(counts.data.astype(np.float64)) * rarity[counts.indices]
     rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     order = np.lexsort((counts.indices, -weights, rows))
     rank = np.arange(len(order)) - np.repeat(counts.indptr[:-1], np.diff(counts.indptr))
@@ -105,6 +92,15 @@ def _heaviest(model: Any, view: str, counts: sp.csr_array, most: int) -> sp.csr_
     sizes = np.bincount(rows[keep], minlength=counts.shape[0])
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     return sp.csr_array((counts.data[keep], counts.indices[keep], indptr), shape=counts.shape)
+
+
+def fit_terms_left_out(model: Any, budget: Budget) -> dict[str, TermsLeftOut]:
+    """Return the terms that were not kept, of views of which that is known: those with room."""
+    recipes = {
+        name: getattr(model.recipes_.get(name), "left_out", None) for name in model.view_names_
+    }
+    known = {name: terms for name, terms in recipes.items() if terms is not None}
+    return {name: terms.first(budget.left_out // len(known)) for name, terms in known.items()}
 
 
 def fit_texts(

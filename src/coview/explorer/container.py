@@ -34,10 +34,13 @@ class Payload:
         Plain values for JSON.
     arrays : dict of ndarray
         Of the types `DTYPES`.
+    evidence : SearchEvidence or None
+        What the searches of the page are made with, for a server beside it; never packed.
     """
 
     meta: dict[str, Any]
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    evidence: Any = None
 
 
 def pack(payload: Payload) -> bytes:

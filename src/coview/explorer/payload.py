@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,13 +16,14 @@ from coview import __version__
 from coview.annotation import trust_in_views
 from coview.em.simplex import limits
 from coview.explorer.arrays import (
+    evidence_arrays,
     rounded,
     sparse_counts,
     sparse_mixtures,
     topics_of_terms,
     words_of_topics,
 )
-from coview.explorer.budget import Budget, fit_counts, fit_mixtures, fit_texts
+from coview.explorer.budget import Budget, fit_counts, fit_mixtures, fit_terms_left_out, fit_texts
 from coview.explorer.container import Payload
 from coview.explorer.layout import place_topics
 from coview.explorer.layout_umap import umap_places
@@ -31,16 +31,16 @@ from coview.explorer.page_recipes import idf_of, page_recipe
 from coview.explorer.pictures import small_pictures
 from coview.merging import tokens_by_view
 from coview.models import topic_model
+from coview.reading.left_out import TermsLeftOut, shown_option
 from coview.reporting.terms import term_shares
 from coview.reporting.value import NOTICEABLE
-from coview.retrieval.words import WORDS, shared_terms
+from coview.retrieval.evidence import Counts, SearchEvidence
+from coview.retrieval.gallery import OtherDocuments, check_training_views
+from coview.retrieval.learning import learn_evidence, untrained
 from coview.tree import TopicTree
-from coview.views.checks import DataWarning
 from coview.views.container import Views
 
-VERSION = 1
-SAME_MIXTURE = 1e-4  # when an iteration of a fold-in ends
-SEARCH_IS_ROUGH = "The scores of searches differ a little from those of Python."
+VERSION = 2
 Texts = Mapping[str, Sequence[str | None]]
 
 
@@ -82,11 +82,10 @@ def payload_of(
     counts = inner.as_counts(views)
     mixtures = _known_mixtures(report, counts)
     shown = [mixtures, *report.view_mixtures.values()]
-    rounding, coarse = fit_mixtures(shown, budget)
-    searched = {} if coarse else _searched_mixtures(report, inner, views)
-    if fit_mixtures([*shown, *searched.values()], budget)[1] and searched:
-        searched, coarse = {}, [SEARCH_IS_ROUGH]  # search takes those that are shown
-    kept, left_out = fit_counts(inner, counts, budget)
+    smallest, coarse = fit_mixtures(shown, budget)
+    evidence = _evidence(inner, views, counts)
+    kept, left_out = fit_counts(evidence, counts, budget)
+    dropped = fit_terms_left_out(inner, budget)
     snippets, cut = fit_texts(texts or {}, views.n_docs, budget)
     small, no_room = small_pictures(pictures or {}, budget.picture_bytes)
     meta = {
@@ -96,7 +95,13 @@ def payload_of(
         "model": _model_meta(report, inner),
         "n_docs": views.n_docs,
         "n_topics": int(inner.doc_topic_.shape[1]),
-        "views": [_view_meta(report, inner, views, name) for name in inner.view_names_],
+        "views": [
+            {
+                **_view_meta(report, inner, views, name),
+                "left_out": _left_out_meta(dropped.get(name)),
+            }
+            for name in inner.view_names_
+        ],
         "topics": _topics_meta(report, inner),
         "levels": _levels_meta(tree),
         "docs": {
@@ -107,43 +112,40 @@ def payload_of(
             "label_names": report.label_names or [],
             "pictures": small or None,
         },
-        "search": {**_search_meta(inner, counts), "complete": not (left_out or coarse)},
+        "search": {**_search_meta(inner, counts, evidence), "complete": not left_out},
         "noticeable": NOTICEABLE,
         "pairs": [[_number(inner, a), _number(inner, b)] for a, b in report.disagreement.by_pair],
-        "notes": [*coarse, *left_out, *cut, *no_room, *_differences(inner)],
+        "notes": [*coarse, *left_out, *cut, *no_room],
     }
-    arrays = sparse_mixtures("theta", mixtures, *rounding)
+    arrays = sparse_mixtures("theta", mixtures, smallest)
     for name, alone in report.view_mixtures.items():
-        arrays |= sparse_mixtures(f"theta.{_number(inner, name)}", alone, *rounding)
-    for name, alone in searched.items():
-        arrays |= sparse_mixtures(f"searched.{_number(inner, name)}", alone, *rounding)
+        arrays |= sparse_mixtures(f"theta.{_number(inner, name)}", alone, smallest)
     arrays |= _arrays(report, inner, views, counts, kept)
+    for name, terms in dropped.items():
+        arrays[f"leftout.{_number(inner, name)}.indices"] = terms.hashes
+        arrays[f"leftout.{_number(inner, name)}.values"] = terms.frequencies
+    arrays |= evidence_arrays(evidence, inner.view_names_)
     if umap:
         arrays["umap_xy"] = umap_places(mixtures)
-    return Payload(plain(meta), arrays)
+    return Payload(plain(meta), arrays, evidence)
+
+
+def _evidence(model: Any, views: Views, counts: Counts) -> SearchEvidence:
+    """Return what a search of these documents goes by: as in `SearchIndex`."""
+    kept: SearchEvidence | None = getattr(model, "search_", None)
+    if kept is not None:
+        return kept
+    try:
+        check_training_views(model, views)
+    except OtherDocuments:
+        return untrained(model)
+    return learn_evidence(model, counts)
 
 
 def _known_mixtures(report: Any, counts: Mapping[str, sp.csr_array]) -> np.ndarray:
     """Return the mixtures of all views together, NaN for documents without any count."""
     empty = np.all([np.diff(matrix.indptr) == 0 for matrix in counts.values()], axis=0)
     return np.where(empty[:, None], np.nan, report.mixtures)
-
-
-def _searched_mixtures(report: Any, model: Any, views: Views) -> dict[str, np.ndarray]:
-    """Return the mixtures by each view alone that a search compares, where they are others.
-
-    A report judges the documents of a fit by topics that were learned without them; a search does
-    not.
-    """
-    found = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # the report has given them
-        for name, shown in report.view_mixtures.items():
-            alone = model.fold_in(views.select(name)).doc_topic
-            known = ~np.isnan(shown)
-            if not np.allclose(alone[known], shown[known], atol=SAME_MIXTURE):
-                found[name] = np.where(known, alone, np.nan)
-    return found
 
 
 # -- arrays ----------------------------------------------------------------------------------------
@@ -237,6 +239,13 @@ def _view_meta(report: Any, model: Any, views: Views, name: str) -> dict[str, An
     }
 
 
+def _left_out_meta(terms: TermsLeftOut | None) -> dict[str, Any] | None:
+    if terms is None:
+        return None
+    options = [shown_option(name) for name in ("max_df", "min_df", "max_features")]
+    return {**terms.as_data()[0], "options": options}
+
+
 def _kind(model: Any, name: str) -> str:
     recipe = model.recipes_.get(name)
     if recipe is not None:
@@ -290,36 +299,20 @@ def _topic_meta(topic: Any) -> dict[str, Any]:
     }
 
 
-def _search_meta(model: Any, counts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the page needs to compute the scores of `coview.search(..., views=views)`."""
+def _search_meta(model: Any, counts: Mapping[str, Any], evidence: SearchEvidence) -> dict[str, Any]:
+    """Return what the page needs to compute scores, besides `evidence_arrays`, and to fold in."""
     names = model.view_names_
-    found = {
-        f"{i}.{j}": shared_terms(model, a, b)
-        for i, a in enumerate(names)
-        for j, b in enumerate(names)
-        if i != j
-    }
     return {
-        "metric": "topics+words",
-        "ask": list(range(len(names))),
         "answer": [v for v, name in enumerate(names) if name in counts],
-        "words_weight": WORDS,
-        "shared_terms": {pair: terms.tolist() for pair, terms in found.items() if terms.size},
+        "weights": {
+            f"{_number(model, a)}.{_number(model, b)}": pair.weights
+            for (a, b), pair in evidence.pairs.items()
+        },
         "prior": float(model.doc_topic_prior),
         "max_iter": int(model.fold_in_max_iter),
         "tol": float(model.fold_in_tol),
         "tiny": limits(model.dtype).tiny,
     }
-
-
-def _differences(model: Any) -> list[str]:
-    """Return in words where the page computes something else than Python does."""
-    if not getattr(model, "smooth_new", False):
-        return []
-    return [
-        f"{type(model).__name__} draws new documents to their neighbors; the page does not, so the "
-        "scores of its searches differ a little from those of Python."
-    ]
 
 
 def plain(value: Any) -> Any:

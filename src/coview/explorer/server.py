@@ -12,6 +12,7 @@ import json
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -23,6 +24,7 @@ from coview.explorer.container import Payload, compress, pack
 from coview.explorer.page import served_html
 from coview.explorer.payload import plain
 from coview.models import topic_model
+from coview.reading.left_out import name_left_out
 from coview.retrieval.index import SearchIndex
 from coview.views.container import Views
 
@@ -30,6 +32,7 @@ LOOPBACK = "127.0.0.1"
 MOST_JSON = 1_000_000  # bytes of a query
 MOST_PICTURE = 30_000_000
 MOST_ANSWERS = 1000
+EXPLAINED = 20  # answers, with the reasons for them
 TIMEOUT = 30  # seconds without a byte after which a client is cut off
 
 
@@ -57,6 +60,9 @@ class ExplorerSite:
 
     def __init__(self, model: Any, views: Views, payload: Payload, texts: dict[str, list[Any]]):
         self.model, self.views, self.payload, self.texts = topic_model(model), views, payload, texts
+        if payload.evidence is not None:  # scores are those that the page computes
+            self.model = copy(self.model)
+            self.model.search_ = payload.evidence
         self._indices: dict[str | None, SearchIndex] = {}
         self._lock = Lock()  # one search at a time: each may use all cores
 
@@ -116,12 +122,18 @@ class ExplorerSite:
             raise BadRequest(f"top must be a whole number from 1 to {MOST_ANSWERS:,}.")
         with self._lock:
             try:
-                found = self._index(self._view(answer)).query(query, top + (row is not None))
+                index, top_all = self._index(self._view(answer)), top + (row is not None)
+                found = index.query(query, top_all)
+                why = index.query(query, min(top_all, EXPLAINED), explain=True).to_rows()
                 mixture = self.model.fold_in(query).doc_topic[0]
             except ValueError as error:
                 raise BadRequest(str(error)) from error
-        hits = [{"row": hit.position, "score": hit.score} for hit in found if hit.position != row]
-        return {"hits": hits[:top], "mixture": plain(mixture)}
+        hits: list[dict[str, Any]] = [{"row": hit.position, "score": hit.score} for hit in found]
+        for hit, explained in zip(hits, why, strict=False):
+            hit["why"] = explained["explanation"]
+        hits = [hit for hit in hits if hit["row"] != row]
+        left_out = name_left_out(found.left_out, stop_words=False)
+        return {"hits": hits[:top], "mixture": plain(mixture), "left_out": left_out}
 
     def _index(self, view: str | None) -> SearchIndex:
         if view not in self._indices:

@@ -46,8 +46,8 @@ def exact_score(form, query, row, center):
             score += query[k] * share
             square += share * share
     if form == CENTERED:
-        return score / np.sqrt(square) if square > 0.0 else 0.0
-    return score
+        score = score / np.sqrt(square) if square > 0.0 else 0.0
+    return score if score == score else -np.inf  # NaN has no place in an order
 
 
 @njit(**_SUMS)
@@ -107,43 +107,8 @@ def search_one(
             rough = _rough_centered(rough_query, row, center)
         else:
             rough = _rough_root(rough_query, row)
-        if rough >= best_scores[0] - rough_error:
+        if not rough < best_scores[0] - rough_error:  # NaN: the exact score decides
             _replace_worst(best_scores, best_rows, exact_score(form, query, row, center), rows[i])
-
-
-@njit(**_OPTIONS)
-def search_lists(
-    form,
-    mixtures,
-    bounds,
-    starts,
-    list_queries,
-    queries,
-    rough_queries,
-    center,
-    rough_error,
-    best_scores,
-    best_rows,
-):
-    """Put the best of some lists of rows into the heaps (queries, top) of the queries.
-
-    List i is the rows bounds[i, 0] to bounds[i, 1]; list_queries[starts[i]:starts[i + 1]] are the
-    numbers of the queries that search it, one after the other while the list is in the cache.
-    """
-    for i in range(bounds.shape[0]):
-        rows = np.arange(bounds[i, 0], bounds[i, 1])
-        for q in list_queries[starts[i] : starts[i + 1]]:
-            search_one(
-                form,
-                mixtures,
-                rows,
-                queries[q],
-                rough_queries[q],
-                center,
-                rough_error,
-                best_scores[q],
-                best_rows[q],
-            )
 
 
 @njit(**_SUMS)
@@ -171,11 +136,11 @@ def prepare_rows(form, mixtures, rows, center, out):
 
 @njit(**_OPTIONS)
 def _any_above(rough, limit):
-    """Return whether any score reaches the limit; counted, which the compiler vectorizes."""
+    """Return whether not all are below the limit; counted, which the compiler vectorizes."""
     count = 0
     for i in range(_u(rough.shape[0])):
-        count += rough[i] >= limit
-    return count > 0
+        count += rough[i] < limit
+    return count < rough.shape[0]
 
 
 @njit(**_OPTIONS)
@@ -191,7 +156,7 @@ def keep_best(form, rough, mixtures, rows, queries, center, rough_error, best_sc
             if not _any_above(part, heap_scores[0] - rough_error):
                 continue
             for i in range(part.shape[0]):
-                if part[i] >= heap_scores[0] - rough_error:
+                if not part[i] < heap_scores[0] - rough_error:
                     row = rows[begin + i]
                     score = exact_score(form, queries[q], mixtures[row], center)
                     _replace_worst(heap_scores, heap_rows, score, row)

@@ -20,7 +20,8 @@ E-step (5), the mixtures of all views of a document together:
 
 The paper maximizes (10) one view at a time, by a root in one variable, (11) to (14). That is slow
 when lam is large, and for l1 it can stop at points that are not stationary; `step="paper"` does it,
-the views in their order, each with the others at their latest values. By default (10) is solved for
+the views in their order, each with the others at their latest values, and leaves such points by the
+joint step (`step="literal"` does not). By default (10) is solved for
 all views of a document at once, for any number of views, so each step is exact and the objective
 never falls.
 
@@ -44,6 +45,7 @@ from coview.em.penalties.divergence import DivergenceAgreement
 from coview.em.prepared import Prepared
 from coview.em.problem import Problem
 from coview.em.starts import Start
+from coview.em.step import Update
 from coview.models._shared import (
     check_pair_strength,
     free_topics,
@@ -52,7 +54,7 @@ from coview.models._shared import (
     share_with_pairs,
 )
 from coview.models._strength import PenalizedModel
-from coview.params import check_choice
+from coview.params import check_choice, check_int
 
 
 class DivergenceCoPLSA(PenalizedModel):
@@ -71,10 +73,14 @@ class DivergenceCoPLSA(PenalizedModel):
     strength_scale : {"mass", "absolute"}, default="mass"
         "mass": 1.0 weighs as much as the document's weighted tokens in a view, so the scale of the
         counts does not matter; "absolute": the paper's lambda.
-    step : {"joint", "paper"}, default="joint"
+    step : {"joint", "paper", "literal"}, default="joint"
         M-step of the mixtures: of all views of a document at once, or of one view after the other
-        as in the paper, which is slower and may take far more iterations. Neither lowers the
-        objective.
+        as in the paper, which is slower and may take far more iterations. None lowers the
+        objective. With "l1" the paper's step may be unable to move, far from any maximum: "paper"
+        then takes the joint step in these documents, with a warning, "literal" does not.
+    inner_steps : int, default=1
+        Steps of the topics, and then of the mixtures, within an iteration. The paper iterates each
+        to convergence, which takes 5 to 10.
     %(common_parameters)s
 
     Attributes
@@ -93,6 +99,13 @@ class DivergenceCoPLSA(PenalizedModel):
     --------
     LinkPLSA : the limit of infinite strength.
 
+    Notes
+    -----
+    `as_published` is for documents normalized to one token a view, which is yours to do
+    (`sklearn.preprocessing.normalize` with norm="l1"). The paper chooses lambda by cross-validation
+    and gives no value; it also leaves open the start and when to stop. Topics and mixtures take ten
+    steps each, where it says that 5 to 10 suffice to converge.
+
     References
     ----------
     X. Wang, M.-C. Chang, Y. Ying, S. Lyu. Co-regularized PLSA for multi-modal learning. AAAI 2016.
@@ -107,8 +120,12 @@ class DivergenceCoPLSA(PenalizedModel):
     (100, 3)
     """
 
-    _schedule = ("emissions", "thetas")  # in turn, as in the paper
     _usual_strength = 1.0
+    _published: Mapping[str, Any] = {
+        "strength_scale": "absolute",
+        "step": "paper",
+        "inner_steps": 10,
+    }
     _streams = True
 
     def __init__(
@@ -118,7 +135,8 @@ class DivergenceCoPLSA(PenalizedModel):
         divergence: str = "skl",
         strength: float | dict[Any, float] | Literal["auto"] = 1.0,
         strength_scale: str = "mass",
-        step: Literal["joint", "paper"] = "joint",
+        step: Literal["joint", "paper", "literal"] = "joint",
+        inner_steps: int = 1,
         init: Any = "auto",
         seeds: Any = None,
         n_init: int = 1,
@@ -163,12 +181,19 @@ class DivergenceCoPLSA(PenalizedModel):
         self.strength = strength
         self.strength_scale = strength_scale
         self.step = step
+        self.inner_steps = inner_steps
+
+    @property
+    def _schedule(self) -> tuple[Update, ...]:  # type: ignore[override]
+        in_turn: tuple[Update, ...] = ("emissions", "thetas")
+        return tuple(update for update in in_turn for _ in range(self.inner_steps))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("divergence", self.divergence, ["skl", "l2", "l1"])
         check_pair_strength(self.strength, self.strength_scale)
-        check_choice("step", self.step, ["joint", "paper"])
+        check_choice("step", self.step, ["joint", "paper", "literal"])
+        check_int("inner_steps", self.inner_steps, 1)
         if isinstance(self.strength, Mapping) and self.step == "joint":
             raise ValueError(
                 "strength by pairs of views needs step='paper': the joint step has one for all."

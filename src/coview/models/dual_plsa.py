@@ -38,6 +38,7 @@ from coview.models._shared import (
     factored_topics,
     one_mixture,
 )
+from coview.models.mvplsa import MVPLSA
 from coview.params import by_view, check_int
 
 
@@ -65,6 +66,13 @@ class DualPLSA(BaseViewsModel):
     --------
     PLSA : without feature topics.
 
+    Notes
+    -----
+    `as_published` is the model as Zhuang et al. (2012) run it: 150 iterations, 128 feature topics
+    (20 Newsgroups; 12 on WebKB), which begin at random, mixtures at the clusters of k-means or,
+    with labels, at naive Bayes. Left open is how clusters that are 0 or 1 can change in EM, which
+    never leaves a 0: here they are smoothed.
+
     References
     ----------
     F. Zhuang, G. Karypis, X. Ning, Q. He, Z. Shi. Multi-view learning via probabilistic latent
@@ -80,6 +88,7 @@ class DualPLSA(BaseViewsModel):
     """
 
     _one_view = True
+    _published = MVPLSA._published
 
     def __init__(
         self,

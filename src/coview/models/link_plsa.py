@@ -46,6 +46,14 @@ class LinkPLSA(BaseViewsModel):
     --------
     PLSA : one view.
 
+    Notes
+    -----
+    `as_published` is the model as Wang et al. (2016) compare with it: every view has weight 1, on
+    documents normalized to one token a view, which is yours to do
+    (`sklearn.preprocessing.normalize` with norm="l1"). The paper itself has a weight alpha of words
+    against links, tuned on each collection: `view_weights`. Left open are the start and when to
+    stop.
+
     References
     ----------
     D. Cohn, T. Hofmann. The missing link: a probabilistic model of document content and hypertext

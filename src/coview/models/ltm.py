@@ -40,7 +40,7 @@ documents `em.penalties.neighbor_pull.NeighborPull`; the graph (5) is
 `models._neighbors.neighbor_graph`, for new documents `graphs.new_neighbors.NeighborSearch`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -113,6 +113,13 @@ class LTM(NeighborsOfNewDocuments):
     --------
     MGGM : several views, each with a graph.
 
+    Notes
+    -----
+    `as_published` has the graph of Wang et al. (2017), and otherwise what its authors' own program
+    has: lambda 1000, and the best of ten starts from k-means after 30 iterations. The papers leave
+    open the scale of the features, and how clusters are read off the mixtures (here the largest
+    share).
+
     References
     ----------
     D. Cai, X. Wang, X. He. Probabilistic dyadic data analysis with local and global consistency.
@@ -130,6 +137,15 @@ class LTM(NeighborsOfNewDocuments):
 
     _one_view = True
     _usual_strength = 2.0
+    _published: Mapping[str, Any] = {
+        "strength": 1000.0,
+        "strength_scale": "absolute",
+        "neighbor_metric": "euclidean",
+        "init": "kmeans",
+        "n_init": 10,
+        "max_iter": 30,
+        "tol": 0.0,
+    }
 
     def __init__(
         self,

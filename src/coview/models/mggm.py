@@ -146,6 +146,15 @@ class MGGM(NeighborsOfNewDocuments):
     MVPLSA : without graphs.
     LTM : one view.
 
+    Notes
+    -----
+    `as_published` has the values for Reuters. The paper's Q, lambda_1 and lambda_2 are 500, 300,
+    0.8 on DBLP; 900, 300, 0.95 on Reuters; 100, 15000, 0.95 on Handwritten; 2000, 300, 0.8 on Cora;
+    1000, 0.1, 0.95 on NUS: `n_feature_topics`, `strength` and `exponent`. Left open are the scale
+    of the features, the graph, strength, start and length of the ConcatLTM that it starts from
+    (here MGGM's own, k-means and 30 iterations), when to stop, and how clusters are read off the
+    mixtures (here the largest share).
+
     References
     ----------
     S. Wang, E. K. Wang, X. Li, Y. Ye, R. Y. K. Lau, X. Du. Multi-view learning via multiple graph
@@ -162,6 +171,14 @@ class MGGM(NeighborsOfNewDocuments):
     """
 
     _usual_strength = 2.0
+    _published: Mapping[str, Any] = {
+        "n_feature_topics": 900,
+        "feature_topics_init": "random",
+        "strength": 300.0,
+        "strength_scale": "absolute",
+        "neighbor_metric": "euclidean",
+        "init": "ltm_mixtures",
+    }
 
     def __init__(
         self,

@@ -44,6 +44,12 @@ class PLSA(BaseViewsModel):
     LinkPLSA : the same for several views that share a document's mixture.
     DualPLSA : topics that share feature topics.
 
+    Notes
+    -----
+    `as_published` is plain EM from random topics. Hofmann's tempered EM is not implemented. The
+    paper leaves open how topics are drawn (here the corpus distribution, perturbed; mixtures
+    uniform) and when to stop.
+
     References
     ----------
     T. Hofmann. Probabilistic latent semantic analysis. UAI 1999.

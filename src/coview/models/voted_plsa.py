@@ -102,6 +102,12 @@ class VotedPLSA(BaseViewsModel):
         The fitted estimator of each view that has counts.
     %(common_attributes)s
 
+    Notes
+    -----
+    `as_published` takes the most frequent patterns as signatures, and PLSA from random topics in
+    both stages. The paper leaves open which of several signatures claims a document, what becomes
+    of words that no document assigned by vote has, and when to stop.
+
     References
     ----------
     Y.-M. Kim, M.-R. Amini, C. Goutte, P. Gallinari. Multi-view clustering of multilingual
@@ -116,6 +122,8 @@ class VotedPLSA(BaseViewsModel):
     >>> len(model.signatures_), model.coverage_ > 0.5
     (3, True)
     """
+
+    _published: Mapping[str, Any] = {"signatures": "frequent"}
 
     def __init__(
         self,

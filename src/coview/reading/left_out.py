@@ -58,7 +58,7 @@ class TermsLeftOut:
     ) -> TermsLeftOut:
         """Return what is to be kept of terms that are left out."""
         hashes = np.fromiter(map(term_hash, terms), np.uint32, len(frequencies))
-        return cls._of_hashes(hashes, frequencies, n_docs, bounds, True)
+        return cls._of_hashes(hashes, frequencies, n_docs, bounds, True, MOST)
 
     @classmethod
     def _of_hashes(
@@ -68,9 +68,10 @@ class TermsLeftOut:
         n_docs: int,
         bounds: tuple[float, float],
         complete: bool,
+        most: int,
     ) -> TermsLeftOut:
         # ties by hash: the order in which terms were met does not matter
-        chosen = np.lexsort((hashes, -frequencies.astype(np.int64)))[:MOST]
+        chosen = np.lexsort((hashes, -frequencies.astype(np.int64)))[:most]
         chosen = chosen[np.argsort(hashes[chosen], kind="stable")]
         low, high = bounds
         return cls(
@@ -89,10 +90,16 @@ class TermsLeftOut:
         n, (low, high) = int(self.frequencies[place]), self.bounds
         if n > high:
             share = f"{100 * n / self.n_docs:.0f} %"
-            return f"too common (in {share} of the documents; {_option('max_df')})"
+            return f"too common (in {share} of the documents; {shown_option('max_df')})"
         if n < low:
-            return f"too rare (in {plural(n, 'document')}; {_option('min_df')})"
-        return f"not frequent enough (in {plural(n, 'document')}; {_option('max_features')})"
+            return f"too rare (in {plural(n, 'document')}; {shown_option('min_df')})"
+        return f"not frequent enough (in {plural(n, 'document')}; {shown_option('max_features')})"
+
+    def first(self, most: int) -> TermsLeftOut:
+        """Return the terms that the most documents have."""
+        return self._of_hashes(
+            self.hashes, self.frequencies, self.n_docs, self.bounds, self.complete, most
+        )
 
     def as_data(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return settings for JSON, and arrays."""
@@ -139,7 +146,7 @@ class LeftOutCollector:
         """Return the terms of which most documents are."""
         hashes = np.array(self._hashes, np.uint32)
         frequencies = np.array(self._frequencies, np.int64)
-        return TermsLeftOut._of_hashes(hashes, frequencies, n_docs, bounds, self._complete)
+        return TermsLeftOut._of_hashes(hashes, frequencies, n_docs, bounds, self._complete, MOST)
 
 
 def term_hash(term: str) -> int:
@@ -170,7 +177,7 @@ def unknown_terms(
         reason = None if left_out is None else left_out.reason(word)
         if word in stop_words:
             of = getattr(recipe, "language", None) or "your list"
-            reason = f"{STOP_WORD} ({of}; {_option('stop_words')})"
+            reason = f"{STOP_WORD} ({of}; {shown_option('stop_words')})"
         elif column is not None or (reason is None and left_out is not None and left_out.complete):
             reason = "in no document of training"
         found[word] = reason or "not in the vocabulary"
@@ -202,5 +209,6 @@ def name_left_out(words: Mapping[str, str], stop_words: bool = True) -> str:
     return ", ".join([*shown, *([f"and {more:,} more"] if more else [])])
 
 
-def _option(name: str) -> str:
+def shown_option(name: str) -> str:
+    """Return an argument's name as a user gives it: in Python or as an option."""
     return argument(name).removesuffix("=")

@@ -21,8 +21,8 @@ import scipy.sparse as sp
 from coview.memory import available_memory
 
 MOST_DEFLATED = 1032  # largest ratio of decompressed to compressed bytes
-# Counts and names are compressed to a fiftieth at most, a bomb to a thousandth.
-MOST_RATIO, RATIO_FROM = 250.0, 64 << 20  # limits of `check_expansion`
+# Texts and names are compressed to a fiftieth at most, arrays of zeros and bombs to a thousandth.
+MOST_RATIO, TEXT_RATIO, RATIO_FROM = 250.0, 100.0, 64 << 20  # limits of `check_expansion`
 MANY_ROWS, ROWS_OF_ENTRY = 10_000_000, 100  # limits of `check_rows`
 
 
@@ -52,9 +52,9 @@ class ExpansionError(ValueError):
     """Compressed data that become far too large."""
 
 
-def most_expanded(packed: int) -> float:
+def most_expanded(packed: int, ratio: float = MOST_RATIO) -> float:
     """Return how many bytes a compressed file may become."""
-    return max(MOST_RATIO * packed, RATIO_FROM)
+    return max(ratio * packed, RATIO_FROM)
 
 
 def most_inflated(packed: int) -> int:
@@ -62,7 +62,7 @@ def most_inflated(packed: int) -> int:
     return int(min(MOST_DEFLATED * packed, most_expanded(packed)))
 
 
-def check_expansion(expanded: float, packed: int) -> None:
+def check_expansion(expanded: float, packed: int, ratio: float = MOST_RATIO) -> None:
     """Refuse what becomes so many times as large by decompression as no data do.
 
     Parameters
@@ -71,6 +71,8 @@ def check_expansion(expanded: float, packed: int) -> None:
         Bytes after decompression, as far as they are known; a few are never refused.
     packed : int
         Bytes of the file.
+    ratio : float, default=250
+        Of the first to the second, at most.
 
     Examples
     --------
@@ -79,15 +81,15 @@ def check_expansion(expanded: float, packed: int) -> None:
         ...
     coview.reading.plain_files.ExpansionError: it becomes more than 250 times as large ...
     """
-    if expanded > most_expanded(packed):
+    if expanded > most_expanded(packed, ratio):
         raise ExpansionError(
-            f"it becomes more than {MOST_RATIO:g} times as large by decompression. If it is what "
+            f"it becomes more than {ratio:g} times as large by decompression. If it is what "
             "you expect, unpack it or save it without compression"
         )
 
 
 class _Capped(io.RawIOBase):
-    """A decompressed stream that ends in an error when it becomes too large for what is packed."""
+    """A decompressed text that ends in an error when it becomes too large for what is packed."""
 
     def __init__(self, file: gzip.GzipFile, packed: int) -> None:
         self._file, self._packed, self._size = file, packed, 0
@@ -98,7 +100,7 @@ class _Capped(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         read = self._file.readinto(buffer)
         self._size += read
-        check_expansion(self._size, self._packed)
+        check_expansion(self._size, self._packed, TEXT_RATIO)
         return read
 
     def close(self) -> None:
@@ -107,7 +109,7 @@ class _Capped(io.RawIOBase):
 
 
 def open_gzip(file: BinaryIO, packed: int) -> BinaryIO:
-    """Return the decompressed bytes of a gzip file of `packed` bytes, as a stream with a limit."""
+    """Return the decompressed text of a gzip file of `packed` bytes, as a stream with a limit."""
     stream = gzip.GzipFile(fileobj=file)
     return io.BufferedReader(_Capped(stream, packed), buffer_size=1 << 17)
 

@@ -5,7 +5,6 @@ Each kind of table is a `RowSource`; `open_table` chooses the kind of a file by 
 
 from __future__ import annotations
 
-import codecs
 import csv
 import gzip
 import io
@@ -21,7 +20,7 @@ from typing import Any, Protocol
 
 from coview.reading.plain_files import ExpansionError, open_gzip
 from coview.views.named_matrices import index_ids, matrix_of, read_named_matrix
-from coview.wording import argument, listing, location, plural, printable, quoted
+from coview.wording import argument, listing, location, option_words, plural, printable, quoted
 
 Progress = Callable[[int, int], None]
 Row = tuple[int, tuple[Any, ...]]
@@ -31,6 +30,7 @@ JSON_LINES = (".jsonl", ".ndjson", ".json")
 PARQUET = (".parquet", ".pq")
 STEP = 1000  # rows in a batch, and between two reports of progress
 SAMPLE = 100  # rows that are inspected to find out what is in a table
+LONGEST_LINE = 100_000_000  # characters: a longer line is no row, and would fill the memory
 
 
 class RowSource(Protocol):
@@ -128,6 +128,9 @@ def unknown_column(name: str, columns: Sequence[str], source: str) -> str:
     if len(columns) == 1:
         marks = [mark for mark in (";", "\t", "|", ",") if mark in columns[0]]
         advice = f" Perhaps {argument('delimiter', marks[0])} is needed." if marks else advice
+    cut = [column for column in columns if column.partition("=")[2] == name]
+    if cut and option_words() is not None:
+        advice = f" NAME={cut[0]} is the column {quoted(cut[0])}."
     return f"{source} has no column {quoted(name)}; it has {listing(columns, 20)}.{advice}"
 
 
@@ -156,8 +159,8 @@ class TextFile:
     def __init__(self, path: Path, encoding: str, on_bytes: Progress | None = None) -> None:
         self.path, self._on_bytes = path, on_bytes
         try:
-            codecs.lookup(encoding)
-        except LookupError as error:
+            " ".encode(encoding)  # of texts: "hex" is a codec of bytes
+        except (LookupError, UnicodeError) as error:
             example = argument("encoding", "cp1252")
             raise ValueError(
                 f"There is no encoding {quoted(encoding)}. Give a known one, for example {example}."
@@ -172,7 +175,7 @@ class TextFile:
         try:
             with self.path.open("rb") as raw, self._decompressed(raw) as binary:
                 text = io.TextIOWrapper(binary, encoding=self.encoding, newline=newline)
-                yield text if self._on_bytes is None else self._reported(text, raw)
+                yield self._bounded(text, raw)
         except UnicodeError as error:
             raise ValueError(self._undecodable(error)) from error
         except _NOT_UNPACKED as error:
@@ -181,14 +184,19 @@ class TextFile:
     def _decompressed(self, raw: Any) -> Any:
         return open_gzip(raw, self._size) if self.path.suffix == ".gz" else raw
 
-    def _reported(self, text: io.TextIOWrapper, raw: Any) -> Iterator[str]:
-        """Yield the lines and report how far the file is read."""
-        assert self._on_bytes is not None
-        for number, line in enumerate(text):
+    def _bounded(self, text: io.TextIOWrapper, raw: Any) -> Iterator[str]:
+        """Yield lines of a bounded length, and report how far the file is read."""
+        report = self._on_bytes or (lambda *_: None)
+        for number, line in enumerate(iter(lambda: text.readline(LONGEST_LINE + 1), "")):
+            if len(line) > LONGEST_LINE:
+                raise ValueError(
+                    f"{self.path}, line {number + 1:,} has more than {LONGEST_LINE:,} characters. "
+                    "Expected one row a line; check that it is a table, and cut such texts."
+                )
             if number % STEP == 0:
-                self._on_bytes(raw.tell(), self._size)
+                report(raw.tell(), self._size)
             yield line
-        self._on_bytes(self._size, self._size)
+        report(self._size, self._size)
 
     def _undecodable(self, error: UnicodeError) -> str:
         """Word the error for a line that cannot be decoded; the file is read again to find it."""
@@ -234,7 +242,7 @@ class DelimitedRows:
         self._format: dict[str, Any] = {"delimiter": delimiter, "quoting": quoting, "strict": True}
         if quotechar:
             self._format["quotechar"] = quotechar
-        csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
 
     def columns(self, sample: int | None = SAMPLE) -> list[str]:
         """Return the names of the columns."""

@@ -13,10 +13,14 @@ known, from the top. The disagreement of two views is the mean of loss(a, b) and
 with similar words are no disagreement here, unlike in the Jensen-Shannon divergence of mixtures;
 experiments/disagreement.md compares both by faults that were planted.
 
-By chance views differ the more the shorter they are. So each document is drawn again from the
-model, with the same lengths and one mixture for all its views (`folding.resample`); the mean loss
-over `n_resamples` such documents, relative to the gain of the real one, is its chance level. The
-views of a document are said to disagree where they lose `NOTICEABLE` more than that.
+By chance views differ the more the shorter they are, and the less topics fit. Two levels tell how
+much, and the larger one counts. Each document is drawn again from the model, with the same lengths
+and one mixture for all its views (`folding.resample`): the mean loss over `n_resamples` such
+documents. But documents that are drawn fit the model, and real ones do not. So the tokens of each
+view are also dealt into two halves, which surely are about the same: what one loses with the
+mixture of the other, the mean of `n_resamples` deals. A loss in nats hardly depends on how long
+both are, if they are of one length; for views of a and b tokens it is (1 + b / a) / 2 times that.
+The views of a document are said to disagree where they lose `NOTICEABLE` more than by chance.
 
 Of many documents only a sample is drawn, since that takes most of the time of a report. The others
 take over what was found for a drawn one that is much like them: see `most_alike`.
@@ -36,7 +40,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.held_out import sample_rows
-from coview.reporting.folding import Folded, fold_in_counts, log_likelihoods, resample
+from coview.reporting.folding import (
+    Folded,
+    drawn_blocks,
+    fold_in_counts,
+    log_likelihoods,
+    resample,
+)
 from coview.reporting.value import Disagreement
 
 C = 30.0  # nats; a word of a topic is worth two to four
@@ -84,23 +94,60 @@ def explain_drawn(
     n_docs = len(folded.joint)
     rows = sample_rows(n_docs, n_docs if most is None else most, rng)
     names = [name for name in folded.names if not folded.is_dense(name)]
-    runs = []
-    for _ in range(n_resamples):
-        counts = {name: resample(folded, name, rows, rng) for name in names}
-        alone = {name: fold_in_counts(folded.model, name, counts[name]) for name in names}
-        runs.append(_explain(_likelihood_of(folded.model, counts), alone))
-    found = Explained(
-        {name: _mean([run.sums[name] for run in runs]) for name in names},
-        {pair: _mean([run.lost[pair] for run in runs]) for pair in permutations(names, 2)},
-    )
+    parts = []
+    for block in drawn_blocks(folded, names, rows):
+        runs = []
+        for _ in range(n_resamples):
+            counts = {name: resample(folded, name, block, rng) for name in names}
+            alone = {name: fold_in_counts(folded.model, name, counts[name]) for name in names}
+            runs.append(_explain(_likelihood_of(folded.model, counts), alone))
+        parts.append(_combined(runs, _mean))
+    drawn = _combined(parts, np.concatenate)
+    halves = {
+        name: _mean([_halves_lost(folded, name, rows, rng) for _ in range(n_resamples)])
+        for name in names
+    }
+    tokens = {name: folded.counts[name].sum(axis=1, dtype=np.float64) for name in names}
+    lost = {}
+    for a, b in permutations(names, 2):
+        longer = tokens[b][rows] / np.maximum(tokens[a][rows], 1.0)
+        lost[a, b] = np.maximum(drawn.lost[a, b], halves[b] * (1 + longer) / 2)
+    found = Explained(drawn.sums, lost)
     if len(rows) == n_docs:
         return found
-    tokens = [folded.counts[name].sum(axis=1, dtype=np.float64) for name in names]
-    alike = most_alike(folded.joint.argmax(axis=1), folded.known, sum(tokens), rows)
+    every = np.sum(list(tokens.values()), axis=0)
+    alike = most_alike(folded.joint.argmax(axis=1), folded.known, every, rows)
     return Explained(
         {name: part[alike] for name, part in found.sums.items()},
         {pair: part[alike] for pair, part in found.lost.items()},
     )
+
+
+def _halves_lost(
+    folded: Folded, name: str, rows: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return what half of a view's tokens loses with the mixture of the other half, in nats."""
+    counts = sp.csr_array(folded.counts[name][rows])
+    tokens = counts.data.astype(np.int64)
+    if (tokens != counts.data).any():  # weights: there are no tokens to deal
+        return np.zeros(len(rows))
+    first = rng.binomial(tokens, 0.5)
+    halves: dict[int, sp.csr_array] = {}
+    for half in (first, counts.data - first):
+        halves[len(halves)] = part = counts.copy()
+        part.data = half.astype(counts.dtype)
+        part.eliminate_zeros()
+    if name in folded.left_out:
+        own = folded.left_out[name]
+        parts = {i: replace(own, counts=half, theta=own.theta[rows]) for i, half in halves.items()}
+        alone = {i: part.mixtures() for i, part in parts.items()}
+        found = _explain(lambda i, mixtures: parts[i].log_likelihoods(mixtures), alone)
+    else:
+        alone = {i: fold_in_counts(folded.model, name, half) for i, half in halves.items()}
+        found = _explain(
+            lambda i, mixtures: log_likelihoods(folded.model, name, halves[i], mixtures), alone
+        )
+    return _mean(list(found.lost.values()))
 
 
 def most_alike(
@@ -131,19 +178,28 @@ def most_alike(
     return place
 
 
-Likelihood = Callable[[str, np.ndarray], np.ndarray]  # of a view under mixtures
+Likelihood = Callable[[Any, np.ndarray], np.ndarray]  # of a view under mixtures
 
 
 def _likelihood_of(model: Any, counts: Mapping[str, sp.csr_array]) -> Likelihood:
     return lambda name, mixtures: log_likelihoods(model, name, counts[name], mixtures)
 
 
-def _explain(likelihood: Likelihood, alone: Mapping[str, np.ndarray]) -> Explained:
+def _explain(likelihood: Likelihood, alone: Mapping[Any, np.ndarray]) -> Explained:
     sums = {name: likelihood(name, alone[name]) for name in alone}
     lost = {
         (a, b): sums[b][:, 0] - likelihood(b, alone[a])[:, 0] for a, b in permutations(alone, 2)
     }
     return Explained(sums, lost)
+
+
+def _combined(
+    found: Sequence[Explained], how: Callable[[Sequence[np.ndarray]], np.ndarray]
+) -> Explained:
+    return Explained(
+        {name: how([one.sums[name] for one in found]) for name in found[0].sums},
+        {pair: how([one.lost[pair] for one in found]) for pair in found[0].lost},
+    )
 
 
 def _mean(arrays: Sequence[np.ndarray]) -> np.ndarray:

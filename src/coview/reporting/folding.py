@@ -17,7 +17,7 @@ tokens of equal weight (Kish's effective sample size). Dense measurements are no
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ from coview.views.density import is_dense_real
 if TYPE_CHECKING:
     from coview.reporting.left_out import LeftOut
 
-BLOCK = 20_000  # documents that are drawn at a time
+BLOCK = 4_000_000  # entries of drawn documents that are held at a time
 SMOOTHING = 0.01  # share of the corpus distribution in every topic, as in `coview.scores`
 
 
@@ -143,17 +143,24 @@ def log_likelihoods(
 # -- documents drawn from the model ----------------------------------------------------------------
 
 
+def drawn_blocks(folded: Folded, names: Sequence[str], rows: np.ndarray) -> list[np.ndarray]:
+    """Return `rows` in parts whose drawn documents have about `BLOCK` entries at most.
+
+    A drawn document may have an entry for each of its tokens, up to one for each term.
+    """
+    entries = np.zeros(len(rows))
+    for name in names:
+        lengths, _ = token_lengths(sp.csr_array(folded.counts[name][rows]))
+        entries += np.minimum(lengths, folded.model.components_[name].shape[1])
+    part = np.cumsum(entries) // BLOCK
+    return np.split(rows, np.flatnonzero(np.diff(part)) + 1)
+
+
 def resample(folded: Folded, name: str, rows: np.ndarray, rng: np.random.Generator) -> sp.csr_array:
     """Return documents drawn from the model in one view, as long as those in `rows`."""
-    counts = sp.csr_array(folded.counts[name][rows])
-    lengths, weights = token_lengths(counts)
+    lengths, weights = token_lengths(sp.csr_array(folded.counts[name][rows]))
     mixtures = token_mixtures(folded.model, folded.joint[rows], name)
-    p_w_z = folded.model.components_[name]
-    parts = [
-        draw_documents(lengths[part], mixtures[part], p_w_z, rng)
-        for part in _blocks(len(rows), BLOCK)
-    ]
-    drawn = sp.csr_array(sp.vstack(parts, format="csr"))
+    drawn = draw_documents(lengths, mixtures, folded.model.components_[name], rng)
     drawn.data *= np.repeat(weights, np.diff(drawn.indptr))
     return drawn
 
@@ -188,19 +195,28 @@ def draw_documents(
     array([[0., 3.],
            [0., 0.]])
     """
-    of_topics = rng.multinomial(lengths, _exact(mixtures))
-    documents, words = [], []
+    exact = _exact(mixtures)
+    n_terms = p_w_z.shape[1]
+    long = lengths > n_terms  # a count for each term is less than an entry for each token
+    of_topics = rng.multinomial(np.where(long, 0, lengths), exact)
+    documents, words, counts = [], [], []
     for z in np.flatnonzero(of_topics.any(axis=0)):
         tokens = np.repeat(np.arange(len(lengths)), of_topics[:, z])
         cumulative = np.cumsum(p_w_z[z], dtype=np.float64)
         picked = np.searchsorted(cumulative, rng.random(len(tokens)) * cumulative[-1], "right")
         documents.append(tokens)
-        words.append(np.minimum(picked, len(cumulative) - 1))
-    shape = len(lengths), p_w_z.shape[1]
+        words.append(np.minimum(picked, n_terms - 1))
+        counts.append(np.ones(len(tokens)))
+    for doc in np.flatnonzero(long):
+        drawn = rng.multinomial(lengths[doc], _exact(exact[[doc]] @ p_w_z)[0])
+        words.append(np.flatnonzero(drawn))
+        counts.append(drawn[words[-1]].astype(np.float64))
+        documents.append(np.full(len(words[-1]), doc))
+    shape = len(lengths), n_terms
     if not documents:
         return sp.csr_array(shape)
     places = np.concatenate(documents), np.concatenate(words)
-    return sp.csr_array((np.ones(len(places[0])), places), shape=shape)  # adds up repeated places
+    return sp.csr_array((np.concatenate(counts), places), shape=shape)  # adds up repeated places
 
 
 def token_mixtures(model: Any, mixtures: np.ndarray, name: str) -> np.ndarray:
@@ -217,7 +233,3 @@ def _exact(mixtures: np.ndarray) -> np.ndarray:
     exact = mixtures.astype(np.float64)
     exact /= exact.sum(axis=1, keepdims=True)
     return exact
-
-
-def _blocks(n: int, size: int) -> list[slice]:
-    return [slice(begin, begin + size) for begin in range(0, max(n, 1), size)]

@@ -79,14 +79,15 @@ def _search(report: Report) -> str:
             f"{s.n:,}",
             _percent(s.first),
             _percent(s.ten),
-            f"{s.median_rank:,.0f}",
+            "" if s.median_rank is None else f"{s.median_rank:,.0f}",
             *([_percent(s.same_label), _percent(s.chance_same_label)] if labeled else []),
         ]
         for s in report.search
     ]
     head += ["same label", "by chance"] if labeled else []
     title = "Search of one view with another: is the document itself found?"
-    return _table(title, head, rows, left=2)
+    told = "".join(f"\n  {s.sentence}" for s in report.search)
+    return _table(title, head, rows, left=2) + told
 
 
 def _tree(report: Report, top: int) -> str:

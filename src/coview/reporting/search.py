@@ -1,13 +1,15 @@
 """How well one view is searched with another, on a sample of the documents.
 
-Each document is a query in one view, and the answers are the documents of the sample in the other;
-queries and answers are folded in by their view alone, so no query has seen its answer. Where the
-documents are those of the fit, the topics have seen both.
+Each document is a query in one view, and the answers are the documents of the sample in the other.
+Where the model keeps what a search needs and the documents are those of the fit, its translations
+have seen both views of each: then those count that were held back from them when it was fitted.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,39 +18,54 @@ from coview.metrics.retrieval import match_ranks
 from coview.reporting.folding import Folded
 from coview.reporting.value import SearchQuality
 
+if TYPE_CHECKING:
+    from coview.retrieval.evidence import SearchEvidence
+    from coview.views.container import Views
+
 FEWEST = 10  # documents of a sample that say anything
 FIRST = 10  # answers that a person looks at
+WEIGHED = 100  # documents by which it is judged what counts how much
 
 
 def measure_search(
-    folded: Folded, labels: np.ndarray | None, most: int, rng: np.random.Generator
+    folded: Folded,
+    labels: np.ndarray | None,
+    most: int,
+    rng: np.random.Generator,
+    of_fit: bool = False,
 ) -> list[SearchQuality]:
-    """Return how well each view is searched with each other one, on at most `most` documents."""
+    """Return how well each view is searched with each other one, on at most `most` documents.
+
+    `of_fit`: whether these are the documents of the fit.
+    """
     found = []
-    pairs = list(permutations(range(len(folded.names)), 2))
-    for query, answer in pairs:
+    kept = getattr(folded.model, "search_", None) if of_fit else None
+    for query, answer in permutations(range(len(folded.names)), 2):
         both = np.flatnonzero(folded.known[:, query] & folded.known[:, answer])
         rows = both[sample_rows(len(both), most, rng)]
-        if len(rows) >= FEWEST:
-            names = folded.names[query], folded.names[answer]
-            scores = _scores(folded, rows, *names)
-            found.append(_judge(*names, scores, None if labels is None else labels[rows]))
+        if len(rows) < FEWEST:
+            continue
+        names = folded.names[query], folded.names[answer]
+        made = _judge(folded, rows, names, None if labels is None else labels[rows])
+        pair = None if kept is None else kept.pairs.get(names)
+        if pair is not None and pair.held_back:
+            seen = {"n": pair.held_back, "first": pair.first, "ten": pair.ten}
+            made = replace(made, **seen, median_rank=None)
+        found.append(made)
     return found
 
 
-def _scores(folded: Folded, rows: np.ndarray, query: str, answer: str) -> np.ndarray:
-    """Return the score of each document of the sample for each query, (queries, answers)."""
+def _judge(
+    folded: Folded, rows: np.ndarray, names: tuple[str, str], labels: np.ndarray | None
+) -> SearchQuality:
     from coview.retrieval.index import SearchIndex
 
+    query, answer = names
     sample = folded.views[rows].with_labels(None)
     index = SearchIndex(folded.model, in_view=answer, views=sample.select(answer))
-    positions, scores = index.query_many(sample.select(query), len(rows))
-    matrix = np.full((len(rows), len(rows)), -1.0)  # answers that have no term in common
-    np.put_along_axis(matrix, np.asarray(positions), np.asarray(scores), axis=1)
-    return matrix
-
-
-def _judge(query: str, answer: str, scores: np.ndarray, labels: np.ndarray | None) -> SearchQuality:
+    positions, found = index.query_many(sample.select(query), len(rows))
+    scores = np.full((len(rows), len(rows)), -1.0)  # answers that have no term in common
+    np.put_along_axis(scores, np.asarray(positions), np.asarray(found), axis=1)
     ranks = match_ranks(scores)
     same, chance = (None, None) if labels is None else same_label_rate(scores, labels)
     return SearchQuality(
@@ -60,7 +77,27 @@ def _judge(query: str, answer: str, scores: np.ndarray, labels: np.ndarray | Non
         median_rank=float(np.median(ranks)),
         same_label=same,
         chance_same_label=chance,
+        counts=_counts(folded.model, index.evidence, names, sample[:WEIGHED]),
     )
+
+
+def _counts(
+    model: Any, evidence: SearchEvidence | None, names: tuple[str, str], sample: Views
+) -> dict[str, float]:
+    """Return the share of each kind of evidence in what makes the scores of documents differ."""
+    from coview.retrieval.evidence import KINDS, Comparison
+
+    assert evidence is not None
+    comparison, counts = Comparison(model, evidence), model.as_counts(sample)
+    searched = comparison.searched(names[1], counts[names[1]])
+    weights = evidence.pairs[names].weights
+    spread = np.zeros(len(KINDS))
+    for asked in comparison.asked(names[0], counts[names[0]]):
+        if asked is not None:
+            spread += weights * comparison.parts(asked, names[1], searched).std(axis=1)
+    total = spread.sum()
+    order = [k for k in np.argsort(-spread, kind="stable") if spread[k] > 0]
+    return {KINDS[k]: float(spread[k] / total) for k in order}
 
 
 def same_label_rate(scores: np.ndarray, labels: np.ndarray) -> tuple[float | None, float | None]:

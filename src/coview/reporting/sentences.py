@@ -93,8 +93,9 @@ def _views(views: list[ViewReport]) -> str:
         return ""
     each = ", ".join(f"{quoted(v.name)} {v.contribution:.0%}" for v in known)
     said = f"What the topics explain comes from {each}"
-    idle = [v for v in known if v.contribution < 0.02]
-    return f"{said}; the last adds next to nothing." if idle else f"{said}."
+    idle = [quoted(v.name) for v in known if v.contribution < 0.02]
+    add = "adds" if len(idle) == 1 else "add"
+    return f"{said}; {' and '.join(idle)} {add} next to nothing." if idle else f"{said}."
 
 
 def _coverage(views: list[ViewReport], n_docs: int) -> str:
@@ -142,7 +143,9 @@ def _search(found: list[SearchQuality], fitted_to_these: bool) -> str:
         return ""
     best, worst = (f(found, key=lambda s: (s.ten, s.first)) for f in (max, min))
     said = _one_way(best) if best is worst else f"{_one_way(best)}; {_one_way(worst)}"
-    seen = " The topics were learned from these documents." if fitted_to_these else ""
+    held = any(s.median_rank is None for s in found)
+    what = "The topics, not the translations," if held else "The topics"
+    seen = f" {what} were learned from these documents." if fitted_to_these else ""
     return f"Asked with one view of a document, search finds it by another: {said}.{seen}"
 
 

@@ -114,7 +114,9 @@ def report(
     facts = _facts(model, inner, given.n_docs, fitted_to_these)
     facts["n_drawn"] = min(given.n_docs, chance_sample)
     of_views, fit = report_views(folded, coherence), measure_fit(folded, real, drawn)
-    search = measure_search(folded, classes, search_sample, rng) if search_sample else []
+    search = []
+    if search_sample:
+        search = measure_search(folded, classes, search_sample, rng, fitted_to_these)
     return Report(
         model=facts,
         views=of_views,

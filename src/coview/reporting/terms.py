@@ -146,15 +146,18 @@ def first_columns(scores: np.ndarray, most: int) -> list[np.ndarray]:
 def term_scores(model: Any, view: str) -> np.ndarray:
     """Return what ranks the terms of a view in each topic, 0 for terms that are not shown.
 
-    With n(w,z) documents of topic z that have the term w (`term_docs_`), N(w) documents in all:
-    n(w,z) / sqrt(N(w)), which is the cosine of "has the term" and "is of the topic", and the
-    relevance of Sievert & Shirley (2014) of documents, not tokens, with lambda = 1/2.
+    With n(w,z) documents of topic z that have the term w (`term_docs_`), N(w) documents in all and
+    m documents that must stand behind a term: n(w,z) / sqrt(N(w) + m). Without m this is the cosine
+    of "has the term" and "is of the topic", and the relevance of Sievert & Shirley (2014) of
+    documents, not tokens, with lambda = 1/2. With it each term is counted as if m documents without
+    any topic had it too, so that a handful of documents that happen to agree do not put a term
+    before one that many agree on.
 
-    Which terms are shown: those behind which three documents of the topic stand. Another table
-    like this one then has the term in this topic with a probability of 95 % (1 - exp(-3)). Where
-    even the largest topic has fewer than 30 documents, a tenth of these is enough: a small table
-    can promise less, and all of it is known. In a dense view each document has every feature, so
-    that three documents of the topic must have the view.
+    Terms are shown if m = 3 documents of the topic stand behind them. Another table like this one
+    then has the term in this topic with a probability of 95 % (1 - exp(-3)). Where even the largest
+    topic has fewer than 30 documents, m is a tenth of these: a small table can promise less, and
+    all of it is known. In a dense view each document has every feature, so there m is 0, and three
+    documents of the topic must have the view.
 
     Parameters
     ----------
@@ -167,12 +170,12 @@ def term_scores(model: Any, view: str) -> np.ndarray:
     """
     documents = term_documents_of(model, view).astype(np.float64)
     everywhere = documents.sum(axis=0)
-    scores = documents / np.sqrt(np.maximum(everywhere, np.finfo(float).tiny))
     shown = documents > NEGLIGIBLE * documents.max(axis=1, keepdims=True, initial=0.0)
     if hasattr(model, "term_docs_"):  # files of earlier versions do not know
-        dense = view in model.dense_views_
-        behind = model.view_docs_[view][:, None] if dense else documents
-        shown &= behind >= documents_needed(model) - ROUNDING
+        needed, dense = documents_needed(model), view in model.dense_views_
+        shown &= (model.view_docs_[view][:, None] if dense else documents) >= needed - ROUNDING
+        everywhere += 0.0 if dense else needed
+    scores = documents / np.sqrt(np.maximum(everywhere, np.finfo(float).tiny))
     return np.where(shown, scores, 0.0)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from coview.captions import document_title
 from coview.escaping import for_json
 from coview.tree import TopicTree
+from coview.wording import quoted
 
 LISTED = 20  # documents of each list in a report without its documents
 NOTICEABLE = 0.1  # loss beyond chance from which the views of a document disagree
@@ -111,7 +112,8 @@ class Disagreement:
         `coview.reporting.disagreement`). Of more than two views, that of the view which differs
         most from the others. Means and pages show it between 0 and 1.
     chance : ndarray of shape (documents,)
-        The same of documents drawn from the model: same lengths, one mixture for all views.
+        The same by chance: of documents drawn from the model (same lengths, one mixture for all
+        views), or of two halves of one view, whichever is more.
     beyond : ndarray of shape (documents,)
         value - chance: what documents are sorted by.
     divergence : ndarray of shape (documents,)
@@ -144,17 +146,21 @@ class SearchQuality:
     query, answer : str
         The views.
     n : int
-        Documents of the sample, each a query and an answer.
+        Documents of the sample, each a query and an answer. Where the model keeps what a search
+        needs, and the documents are those of the fit, these were held back from the translations.
     first, ten : float
         Share of the queries to which the document itself is the first answer, or among the first
         ten; by chance 1 / n and 10 / n.
-    median_rank : float
-        Of the document itself, from 1; by chance (n + 1) / 2.
+    median_rank : float or None
+        Of the document itself, from 1; by chance (n + 1) / 2. None of documents held back.
     same_label : float or None
         Of the first ten other documents, the share that has the label of the query; None without
         labels. It tells whether topics follow the labels, not whether a document is found.
     chance_same_label : float or None
         That of a random order.
+    counts : dict of float
+        How much each kind of evidence (names, translation, topics, map) counts: its share of what
+        makes the scores of documents differ, the largest first.
     """
 
     query: str
@@ -162,9 +168,25 @@ class SearchQuality:
     n: int
     first: float
     ten: float
-    median_rank: float
+    median_rank: float | None
     same_label: float | None = None
     chance_same_label: float | None = None
+    counts: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def sentence(self) -> str:
+        """What counts how much when one view asks another, in a sentence."""
+        named = {
+            "names": "words that both have",
+            "translation": "words that call for each other",
+            "topics": "topics",
+            "map": "a linear map",
+        }
+        said = [f"{named[kind]} ({share:.0%})" for kind, share in self.counts.items()]
+        if not said:
+            return f"Nothing tells answers in {quoted(self.answer)} to {quoted(self.query)} apart."
+        listed = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+        return f"{quoted(self.query)} finds {quoted(self.answer)} by {listed}."
 
 
 @dataclass(frozen=True, eq=False)

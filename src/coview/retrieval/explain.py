@@ -1,4 +1,4 @@
-"""Why an answer was found: the topics (or classes) and words that make its score."""
+"""Why an answer was found by its mixture: the topics (or classes) that make its score."""
 
 from __future__ import annotations
 
@@ -8,15 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from coview.reporting import top_terms
-from coview.retrieval.combined import Combined
-from coview.retrieval.evidence import mixture_of
 from coview.retrieval.gallery import Gallery
 from coview.retrieval.query import QueryBatch
 from coview.retrieval.results import Reason
 from coview.retrieval.similarity import PreparedQueries, contributions
 from coview.retrieval.spaces import ComparisonSpace, ViewOrAll
-from coview.retrieval.words import WORDS as WORDS_WEIGHT
-from coview.retrieval.words import comparable_share
 from coview.views.container import Views
 from coview.views.density import has_negatives
 
@@ -36,21 +32,12 @@ class Explainer:
     space : ComparisonSpace
     in_view : str or None
         The view that is searched.
-    combined : Combined or None
-        What documents are compared by with "topics+words".
     """
 
-    def __init__(
-        self,
-        model: Any,
-        space: ComparisonSpace,
-        in_view: ViewOrAll,
-        combined: Combined | None = None,
-    ):
+    def __init__(self, model: Any, space: ComparisonSpace, in_view: ViewOrAll):
         self.model = model
         self.space = space
         self.in_view = in_view
-        self.combined = combined
         self.terms = top_terms(model, TERMS)
 
     def reasons(
@@ -73,38 +60,15 @@ class Explainer:
         """
         vector = gallery.vectors[row]
         parts, own = contributions(prepared, vector), prepared.exact[0]
-        same, words_weight = self._same_words(query, row)
-        if self.combined is not None:  # a topic's part in the mixture and in the evidence
-            parts = (1 - words_weight) * parts.reshape(2, -1).sum(axis=0)
-            own, vector = own.reshape(2, -1).max(axis=0), mixture_of(vector)
-        by_words = sum(weight for _, weight in same)
-        score = parts.sum() + by_words
+        score = parts.sum()
         # a topic that both have little of may contribute, but is no reason
         shared = (parts > 0) & (own > 0)
         order = [d for d in np.argsort(-parts, kind="stable") if shared[d]][:REASONS]
         found = self._with_mixture(gallery, row, vector)
         shares = parts / score if score else np.zeros_like(parts)
-        reasons = [
+        return [
             self._reason(int(d), float(parts[d]), float(shares[d]), query, found) for d in order
         ]
-        if same:
-            reasons.append(Reason(None, by_words, by_words / score, same_words=same[:WORDS]))
-        return sorted(reasons, key=lambda reason: -reason.contribution)
-
-    def _same_words(self, query: QueryBatch, row: int) -> tuple[WeightedWords, float]:
-        """Return what each term adds that query and answer share; and the weight of all words."""
-        if self.combined is None or query.words is None:
-            return [], 0.0
-        words = self.combined.words
-        found = [
-            (self._term(view, number), WORDS_WEIGHT * product)
-            for view, number, product in words.shared_weights(query.words, row)
-        ]
-        return found, WORDS_WEIGHT * comparable_share(words, query.words)
-
-    def _term(self, view: str, number: int) -> str:
-        names = self.model.feature_names_[view]
-        return str(number if names is None else names[number])
 
     def _with_mixture(
         self, gallery: Gallery, row: int, vector: np.ndarray

@@ -1,4 +1,4 @@
-"""Index files: a sealed file (`coview.store`) with vectors, ids, centers, classifiers and lists."""
+"""Index files: a sealed file (`coview.store`) with vectors or counts, ids, centers, classifiers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coview.loaded import ROUNDING, check_array, check_shares, check_value, understood
-from coview.models import fitted_model
-from coview.retrieval.approximate import InvertedLists
-from coview.retrieval.combined import Combined
+from coview.io import Packer, Unpacker
+from coview.loaded import check_array, check_shares, check_sparse, check_value, understood
+from coview.model_checks import check_evidence
+from coview.models import fitted_model, topic_model
+from coview.retrieval.evidence import SearchEvidence
 from coview.retrieval.gallery import Gallery
-from coview.retrieval.similarity import ALL_METRICS, TOPICS_AND_WORDS
+from coview.retrieval.similarity import ALL_METRICS, EVIDENCE
 from coview.retrieval.spaces import ComparisonSpace, TopicsToClasses, ViewOrAll
-from coview.retrieval.words import WordIndex
 from coview.store import (
     fingerprint,
     pack_texts,
@@ -25,11 +25,12 @@ from coview.store import (
     unpack_texts,
     write_sealed,
 )
-from coview.wording import quoted
+from coview.wording import plural, quoted
 
 KIND = "search index"
 # names that differ in early files of format 1, {old: new}
-_OLD_NAMES = {"kind": "metric", "lists.centres": "lists.centers"}
+_OLD_NAMES = {"kind": "metric"}
+NO_EVIDENCE = {"$": "dict", "items": [["counts", {"$": "dict", "items": []}], ["evidence", None]]}
 
 
 @dataclass(frozen=True)
@@ -42,25 +43,23 @@ class IndexContents:
         Fingerprint of the model's topics.
     metric : str
     in_view : str or None
-    probes : float
     n_topics : int
     gallery : Gallery
     space : ComparisonSpace
-    lists : InvertedLists or None
-        None for exact search.
-    combined : Combined or None
-        None unless documents are compared by topics and words.
+    counts : dict of csr_array
+        The documents by view, where evidence is compared.
+    evidence : SearchEvidence or None
+        Where the model does not keep it.
     """
 
     model: str
     metric: str
     in_view: ViewOrAll
-    probes: float
     n_topics: int
     gallery: Gallery
     space: ComparisonSpace
-    lists: InvertedLists | None
-    combined: Combined | None = None
+    counts: dict[str, sp.csr_array]
+    evidence: SearchEvidence | None = None
 
 
 def model_fingerprint(model: Any) -> str:
@@ -86,20 +85,19 @@ def save_index(index: IndexContents, path: str | os.PathLike[str]) -> None:
     views = list(space.centers or space.classifiers)
     for i, view in enumerate(views):
         tensors |= _space_arrays(i, space.centers.get(view), space.classifiers.get(view))
-    if index.lists is not None:
-        tensors |= {"lists.centers": index.lists.centers, "lists.ends": index.lists.ends}
-    words = {} if index.combined is None else index.combined.words.widths
-    tensors |= {} if index.combined is None else _combined_arrays(index.combined)
+    packer = Packer("evidence.", sparse=True)
+    compared = packer.pack({"counts": index.counts, "evidence": index.evidence})
+    tensors |= packer.tensors
     header = {
         "model": index.model,
         "metric": index.metric,
         "in_view": index.in_view,
-        "probes": index.probes,
         "n_topics": index.n_topics,
+        "n_rows": len(gallery.vectors),
         "of_training": gallery.of_training,
         "keys": views,
         "classes": space.classes,
-        **({"words": list(words.items())} if words else {}),
+        "compared": compared,
     }
     write_sealed(path, KIND, header, tensors)
 
@@ -111,16 +109,6 @@ def _space_arrays(
     if classifier is not None:
         arrays |= {f"coef.{i}": classifier.coef, f"intercept.{i}": classifier.intercept}
     return arrays
-
-
-def _combined_arrays(combined: Combined) -> dict[str, np.ndarray]:
-    by_term = combined.words.by_term
-    return {
-        "expected": combined.expected,
-        "words.weights": by_term.data,
-        "words.rows": by_term.indices.astype(np.int64),
-        "words.starts": by_term.indptr.astype(np.int64),
-    }
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -137,17 +125,33 @@ def load_index(path: str | os.PathLike[str], model: Any = None) -> IndexContents
             f"The index {os.fspath(path)} was made with another model than the one given: their "
             "topics differ. Make the index again: SearchIndex(model, ...)."
         )
-    if model is not None and index.combined is not None:
-        with understood(path, KIND):
-            _check_widths(index.combined.words.widths, model)
+    if index.metric == EVIDENCE:
+        _check_compared(index, model, path)
     return index
 
 
-def _check_widths(widths: dict[str, int], model: Any) -> None:
-    """Refuse words of other columns than the views of the model have."""
-    for view, width in widths.items():
-        if view not in model.components_ or model.components_[view].shape[1] != width:
-            raise ValueError(f"its words of view {quoted(view)} are not those of the model")
+def _check_compared(index: IndexContents, model: Any, path: str | os.PathLike[str]) -> None:
+    """Refuse evidence that does not fit the model, and an index that cannot do without one."""
+    if model is None:
+        raise ValueError(
+            f"The index {os.fspath(path)} compares terms, which the model knows: load it with "
+            "SearchIndex.load(path, model=...)."
+        )
+    inner = topic_model(model)
+    widths = {view: topics.shape[1] for view, topics in inner.components_.items()}
+    with understood(path, KIND):
+        for view, counts in index.counts.items():
+            if view not in widths:
+                raise ValueError(f"it has counts of {quoted(view)}, which is no view")
+            check_sparse(
+                counts, f"counts of {quoted(view)}", (len(index.gallery.rows), widths[view])
+            )
+        if not index.counts or index.in_view not in (None, *index.counts):
+            raise ValueError("it has no counts of the view that is searched")
+        if index.evidence is not None:
+            check_evidence(index.evidence, widths)
+        elif getattr(inner, "search_", None) is None:
+            raise ValueError("it lacks the evidence, and so does the model")
 
 
 def _read_index(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> IndexContents:
@@ -156,16 +160,16 @@ def _read_index(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Index
     check_value(header["keys"], "list of views", list)
     check_value(header["classes"], "list of classes", list)
     gallery = _read_gallery(header, tensors)
+    compared = Unpacker(tensors).unpack(NO_EVIDENCE if "probes" in header else header["compared"])
     index = IndexContents(
         model=check_value(header["model"], "fingerprint", str),
         metric=ALL_METRICS[ALL_METRICS.index(header["metric"])],
         in_view=check_value(header["in_view"], "view", str, type(None)),
-        probes=check_value(header["probes"], "share of lists", int, float, low=0, high=1),
         n_topics=header["n_topics"],
         gallery=gallery,
         space=_read_space(header, tensors),
-        lists=_read_lists(tensors, gallery.vectors),
-        combined=_read_combined(header, tensors, len(gallery.vectors)),
+        counts=check_value(compared["counts"], "counts", dict),
+        evidence=compared["evidence"],
     )
     needed = index.space.centers if index.metric == "correlation" else header["keys"]
     if index.in_view not in needed and (header["keys"] or index.metric == "correlation"):
@@ -175,13 +179,13 @@ def _read_index(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Index
 
 def _read_gallery(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Gallery:
     width = len(header["classes"]) or header["n_topics"]
-    if header["metric"] == TOPICS_AND_WORDS:
-        vectors = _check_side_by_side(tensors["vectors"], header["n_topics"])
+    if header["metric"] == EVIDENCE:
+        vectors = check_array(tensors["vectors"], "vectors", (None, 0))
     else:
         vectors = check_shares(tensors["vectors"], "vectors", (None, width))
     n_rows, ids, positions = len(vectors), None, tensors.get("positions")
-    if not n_rows:
-        raise ValueError("it has no vectors")
+    if not n_rows or n_rows != header.get("n_rows", n_rows if "probes" in header else None):
+        raise ValueError(f"it has {plural(n_rows, 'vector')}, and says another number")
     if "ids.text" in tensors:
         ids = np.array(unpack_texts(tensors["ids.text"], tensors["ids.ends"]))
         check_array(ids, "ids", (n_rows,), "U")
@@ -208,74 +212,3 @@ def _read_space(header: dict[str, Any], tensors: dict[str, np.ndarray]) -> Compa
     if bool(n_classes) != any(name.startswith("coef.") for name in tensors):
         raise ValueError("it has classes without classifiers, or classifiers without classes")
     return ComparisonSpace(centers, classifiers, header["classes"])
-
-
-def _read_lists(tensors: dict[str, np.ndarray], vectors: np.ndarray) -> InvertedLists | None:
-    if "lists.ends" not in tensors:
-        return None
-    ends = check_array(tensors["lists.ends"], "lists", (None,), "i", dtype=np.int64, low=0)
-    if not len(ends) or ends[-1] != len(vectors) or (ends[1:] < ends[:-1]).any():
-        raise ValueError("its lists do not fit its vectors")
-    shape = (len(ends), vectors.shape[1])
-    return InvertedLists(check_array(tensors["lists.centers"], "lists", shape), ends)
-
-
-# -- topics and words ------------------------------------------------------------------------------
-
-
-def _check_side_by_side(vectors: Any, n_topics: int) -> np.ndarray:
-    """Return vectors made by `side_by_side`: roots of mixtures, and evidence of length 1 or 0."""
-    check_array(vectors, "vectors", (None, 2 * n_topics), dtype=np.float32)
-    roots = check_array(vectors[:, :n_topics], "vectors", low=0)
-    check_shares(roots.astype(np.float64) ** 2, "vectors")
-    lengths = np.linalg.norm(vectors[:, n_topics:].astype(np.float64), axis=1)
-    if not ((lengths == 0) | (np.abs(lengths - 1) < ROUNDING)).all():
-        raise ValueError("its vectors have evidence of another length than 1")
-    return vectors
-
-
-def _read_combined(
-    header: dict[str, Any], tensors: dict[str, np.ndarray], n_docs: int
-) -> Combined | None:
-    if header["metric"] != TOPICS_AND_WORDS:
-        return None
-    if header["classes"]:
-        raise ValueError("it compares words, and has classes")
-    shape = header["n_topics"], header["n_topics"]
-    expected = check_array(tensors["expected"], "expected evidence", shape, dtype=np.float64)
-    widths = _read_widths(header)
-    return Combined(WordIndex(_read_words(tensors, n_docs, sum(widths.values())), widths), expected)
-
-
-def _read_widths(header: dict[str, Any]) -> dict[str, int]:
-    """Return the views whose words are searched, and how many terms each has."""
-    pairs = check_value(header["words"], "list of views with words", list)
-    widths = {
-        check_value(view, "view", str): check_value(width, "number of terms", int, low=1)
-        for view, width in pairs
-    }
-    if not widths or len(widths) < len(pairs) or header["in_view"] not in (None, *widths):
-        raise ValueError("its words are not of the view that is searched")
-    return widths
-
-
-def _read_words(tensors: dict[str, np.ndarray], n_docs: int, n_terms: int) -> sp.csc_array:
-    """Return the weights of terms in documents, with sorted documents for each term."""
-    starts = check_array(
-        tensors["words.starts"], "words", (n_terms + 1,), "i", dtype=np.int64, low=0
-    )
-    rows = check_array(
-        tensors["words.rows"], "words", (None,), "i", dtype=np.int64, low=0, below=n_docs
-    )
-    weights = check_array(
-        *(tensors["words.weights"], "words", (len(rows),)),
-        dtype=np.float32,
-        low=0,
-        below=1 + ROUNDING,
-    )
-    if starts[0] != 0 or starts[-1] != len(rows) or (starts[1:] < starts[:-1]).any():
-        raise ValueError("its words have other terms than documents")
-    not_after = np.flatnonzero(rows[1:] <= rows[:-1]) + 1
-    if not np.isin(not_after, starts).all():
-        raise ValueError("its words have the same document twice, or out of order")
-    return sp.csc_array((weights, rows, starts), shape=(n_docs, n_terms))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -83,17 +84,6 @@ class Gallery:
             ids=ids,
         )
 
-    def counts(self, model: Any) -> dict[str, sp.csr_array]:
-        """Return the counts of all rows by view, as the model works on them."""
-        if self.views is None:
-            raise ValueError("The counts of the documents searched are not known.")
-        found: dict[str, list[sp.csr_array]] = {}
-        for begin in range(0, len(self.vectors), FOLD_IN):
-            rows = np.arange(begin, min(begin + FOLD_IN, len(self.vectors)))
-            for name, part in model.as_counts(self.views[self.position(rows)]).items():
-                found.setdefault(name, []).append(part)
-        return {name: sp.csr_array(sp.vstack(parts)) for name, parts in found.items()}
-
     def row_ids(self) -> np.ndarray | None:
         """Return the ids row by row, None if there are none."""
         if self.ids is None or self.ids_by_row:
@@ -157,6 +147,44 @@ def new_gallery(model: Any, in_view: ViewOrAll, views: Any, space: ComparisonSpa
     return Gallery(vectors, rows, positions, given.ids, views=aligned, of_training=False)
 
 
+def kept_documents(
+    model: Any, in_view: ViewOrAll, counts: Mapping[str, sp.csr_array]
+) -> tuple[Gallery, dict[str, sp.csr_array]]:
+    """Return the training documents that can be answers, and their counts in the views searched."""
+    searched = {view: matrix for view, matrix in counts.items() if in_view in (None, view)}
+    has = [np.diff(matrix.indptr) > 0 for matrix in searched.values()]
+    rows = np.flatnonzero(np.any(has, axis=0)) if has else np.empty(0, np.int64)
+    if not len(rows):
+        raise ValueError(f"There is nothing to search: {_none_has(in_view, 'training document')}.")
+    return _rows_of(rows, searched, model.doc_ids_, True)
+
+
+def new_documents(
+    model: Any, in_view: ViewOrAll, views: Any
+) -> tuple[Gallery, dict[str, sp.csr_array]]:
+    """Return new documents that can be answers, and their counts in the views searched."""
+    given = _answer_views(model, in_view, views)
+    aligned = model.as_views(given)
+    rows = np.flatnonzero(known_counts(model, aligned) > 0)
+    if not len(rows):
+        reason = f"{_none_has(in_view, 'document')} with a term that the model knows"
+        raise ValueError(f"There is nothing to search: {reason}.")
+    return _rows_of(rows, model.as_counts(aligned), given.ids, False)
+
+
+def _rows_of(
+    rows: np.ndarray, counts: Mapping[str, sp.csr_array], ids: np.ndarray | None, of_training: bool
+) -> tuple[Gallery, dict[str, sp.csr_array]]:
+    nothing = np.empty((len(rows), 0), np.float32)
+    gallery = Gallery(nothing, np.arange(len(rows)), rows, ids, of_training=of_training)
+    return gallery, {view: sp.csr_array(matrix[rows]) for view, matrix in counts.items()}
+
+
+def known_ids(model: Any) -> Gallery:
+    """Return all training documents by their ids and numbers, none of which can be an answer."""
+    return Gallery(model.doc_topic_, np.arange(0), ids=model.doc_ids_)
+
+
 def _none_has(in_view: ViewOrAll, noun: str) -> str:
     return f"no {noun} has " + ("a view" if in_view is None else f"view {quoted(in_view)}")
 
@@ -198,7 +226,7 @@ def training_mixture(
         Where the document was looked for, for the message.
     """
     check_view(model, doc.view)
-    documents = Gallery(model.doc_topic_, np.arange(0), ids=model.doc_ids_)
+    documents = known_ids(model)
     row = documents.row_of(doc.id)
     if row is None or not (by_number or isinstance(doc.id, str)):
         known = "" if documents.ids is not None else " (the training documents have no ids)"

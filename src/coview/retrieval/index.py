@@ -8,40 +8,42 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from coview.documents import unknown_words
 from coview.models import fitted_model, topic_model
-from coview.params import check_choice, check_int, check_n_jobs, check_real
-from coview.retrieval.approximate import InvertedLists, build_lists, nearest_in_lists
-from coview.retrieval.combined import Combined, with_evidence
-from coview.retrieval.exact import ScoresAndRows, nearest, take_order
+from coview.params import check_choice, check_int, check_n_jobs
+from coview.retrieval.evidence import SearchEvidence
+from coview.retrieval.exact import ScoresAndRows, nearest
 from coview.retrieval.explain import Explainer
 from coview.retrieval.files import IndexContents, load_index, model_fingerprint, save_index
 from coview.retrieval.gallery import (
     check_training_views,
     check_view,
+    kept_documents,
+    known_ids,
+    new_documents,
     new_gallery,
     training_gallery,
     training_mixture,
 )
+from coview.retrieval.learning import learn_evidence, untrained
 from coview.retrieval.query import Doc, QueryBatch, as_mixtures, read_many, read_one
+from coview.retrieval.ranking import EvidenceRanking
 from coview.retrieval.results import Hit, Reason, SearchResults
-from coview.retrieval.similarity import (
-    TOPICS_AND_WORDS,
-    PreparedQueries,
-    choose_metric,
-    prepare_queries,
-)
+from coview.retrieval.similarity import EVIDENCE, PreparedQueries, choose_metric, prepare_queries
 from coview.retrieval.spaces import make_space
 from coview.views.container import Views
 from coview.wording import plural, quoted
 
 
 class SearchIndex:
-    """Documents that can be searched across views by their topics and words.
+    """Documents that can be searched across views by their terms and topics.
 
-    A query in one view is folded into the topics of the model; its answers are the documents with
-    the most similar topics, whatever view they have, and among these the ones with its words.
+    Terms of the query that a document has by name, terms that it has in other words (a table says
+    which terms of one view call for which of the other), topics, and a linear map between views:
+    each is evidence, and how much it counts was learned from documents that were held back
+    (`coview.retrieval.evidence`).
 
     Parameters
     ----------
@@ -50,23 +52,18 @@ class SearchIndex:
         The view to search: only documents that have it can be answers. By default all views
         together.
     views : Views or dict of matrices, optional
-        New documents to search, folded in with `in_view` alone, so that no query has seen its
-        answer in another view. By default the training documents. Documents without a term that
+        New documents to search. By default the training documents. Documents without a term that
         the model knows are never answers.
     training_views : Views or dict of matrices, optional
-        The documents that the model was fitted to, to search these by their words as well: the
-        model does not keep them. The semantic space and "correlation" learn better from them than
-        from the mixtures of the fit, also where new documents are searched (`views`).
+        The documents that the model was fitted to, where it does not keep them itself
+        (`model.keep_search`): searched are these, and what counts how much is learned from them,
+        also where new documents are searched (`views`).
     metric : str, optional
         How documents are compared; larger is more similar, and no score is above 1. By default
-        "topics+words" where the words of the documents searched are known, that is with `views`
-        or `training_views`; else "hellinger", and in semantic space "correlation". With mixtures q
-        and g:
+        "evidence" where the terms of the documents searched are known; else "hellinger", and in
+        semantic space "correlation". With mixtures q and g:
 
-        - "topics+words": the mean of "hellinger" and of the cosine of what the terms of both say
-          about the topics one by one (`coview.retrieval.evidence`), and the terms that both have,
-          where they share a view or a language (`coview.retrieval.words`); docs/search.md has
-          what it gains;
+        - "evidence": the probability that the document is the one asked for, from all evidence;
         - "hellinger": the inner product of their square roots, sum_k sqrt(q_k g_k);
         - "cosine": their cosine;
         - "correlation": their cosine after subtracting the mean mixture of the training
@@ -78,13 +75,6 @@ class SearchIndex:
         each view, computes from them (the semantic space of Pereira et al., 2014).
     labels : array-like of shape (training documents,), optional
         Classes for the semantic space; None or -1 for unlabeled documents.
-    method : {"exact", "approximate"}, default="exact"
-        Score all documents, or only those in lists near the query: much faster from a few hundred
-        thousand documents on, but some answers are missed. The scores of those found are exact.
-    probes : float, default=0.03
-        Share of the lists that an approximate search scores.
-    random_state : int, default=0
-        Seed of the approximate index.
     n_jobs : int or None, default=None
         Threads; None uses every core. The answers do not depend on it.
 
@@ -92,9 +82,11 @@ class SearchIndex:
     ----------
     model : fitted model or None
         None in an index that was loaded without its model.
-    metric, in_view, probes, n_jobs
+    metric, in_view, n_jobs
         As given.
     n_topics : int
+    evidence : SearchEvidence or None
+        What counts how much; None with other metrics.
 
     Examples
     --------
@@ -104,9 +96,9 @@ class SearchIndex:
     ...     ids=["ball", "goal", "vote"],
     ... )
     >>> model = LinkPLSA(n_components=2, random_state=0).fit(views)
-    >>> index = SearchIndex(model, in_view="links")
+    >>> index = SearchIndex(model, in_view="links", training_views=views)
     >>> index
-    SearchIndex(3 training documents in view 'links', 2 topics, metric='hellinger', method='exact')
+    SearchIndex(3 training documents in view 'links', 2 topics, metric='evidence')
     >>> index.query({"words": [0, 0, 3]}, top=1).ids
     ['vote']
     """
@@ -121,60 +113,57 @@ class SearchIndex:
         metric: str | None = None,
         space: str = "topic",
         labels: Any = None,
-        method: str = "exact",
-        probes: float = 0.03,
-        random_state: int = 0,
         n_jobs: int | None = None,
     ):
         check_choice("space", space, ["topic", "semantic"])
-        metric = choose_metric(metric, space, views, training_views)
-        check_choice("method", method, ["exact", "approximate"])
-        check_real("probes", probes, 0.0, 1.0)
-        check_int("random_state", random_state, 0)
         check_n_jobs(n_jobs)
         model = fitted_model(model)
         check_view(model, in_view)
+        kept: SearchEvidence | None = getattr(model, "search_", None)
+        has_counts = kept is not None and bool(kept.counts)
+        known = views is not None or training_views is not None or has_counts
+        metric = choose_metric(metric, space, known)
         self.model = model
         self.metric = metric
         self.in_view = in_view
-        self.probes = probes
         self.n_jobs = n_jobs
         self.n_topics = model.doc_topic_.shape[1]
         self._fingerprint: str | None = None  # of the model, once it is known
         training = None
         if training_views is not None:
             training = check_training_views(model, training_views)
+        self._ranking: EvidenceRanking | None = None
         self._space = make_space(model, space, labels, metric, training)
-        if views is None:
+        if metric == EVIDENCE:
+            self._set_evidence(kept, views, training)
+        elif views is None:
             self._gallery = training_gallery(model, in_view, self._space, training)
         else:
             self._gallery = new_gallery(model, in_view, views, self._space)
-        if metric == TOPICS_AND_WORDS:
-            self._gallery = with_evidence(model, self._gallery)
-        self._lists: InvertedLists | None = None
-        if method == "approximate":
-            self._build_lists(random_state)
-        combine = metric == TOPICS_AND_WORDS
-        self._combined = Combined.of(model, self._gallery) if combine else None
 
-    def _build_lists(self, seed: int) -> None:
-        """Build the lists, and bring the gallery into their order."""
-        gallery = self._gallery
-        any_query = self._prepare(gallery.vectors[:1], None)  # for its form and center
-        self._lists, order = build_lists(
-            gallery.vectors, gallery.rows, any_query.form, any_query.center, seed, self.n_jobs
-        )
-        self._gallery = gallery.in_order(order)
+    def _set_evidence(
+        self, kept: SearchEvidence | None, views: Any, training: Views | None
+    ) -> None:
+        """Set the documents that are searched, and what they are compared by."""
+        counts = None if training is None else self.model.as_counts(training)
+        if counts is not None:
+            kept = learn_evidence(self.model, counts, n_jobs=self.n_jobs)
+        if views is not None:
+            self._gallery, searched = new_documents(self.model, self.in_view, views)
+            kept = kept or untrained(self.model)
+        else:
+            assert kept is not None
+            self._gallery, searched = kept_documents(self.model, self.in_view, kept.counts)
+        self._ranking = EvidenceRanking(self.model, kept, searched)
+
+    @property
+    def evidence(self) -> SearchEvidence | None:
+        return None if self._ranking is None else self._ranking.evidence
 
     @property
     def space(self) -> str:
         """ "topic" or "semantic"."""
         return self._space.name
-
-    @property
-    def method(self) -> str:
-        """ "exact" or "approximate"."""
-        return "exact" if self._lists is None else "approximate"
 
     def __len__(self) -> int:
         """Return the number of documents that can be answers."""
@@ -186,7 +175,7 @@ class SearchIndex:
         space = "" if self.space == "topic" else f", {len(self._space.classes)} classes"
         return (
             f"SearchIndex({plural(len(self), noun)} in {where}, {self.n_topics} topics{space}, "
-            f"metric={self.metric!r}, method={self.method!r})"
+            f"metric={self.metric!r})"
         )
 
     # -- queries -----------------------------------------------------------------------------
@@ -213,9 +202,8 @@ class SearchIndex:
         """
         check_int("top", top, 1)
         batch = self._read_query(query)
-        prepared = self._prepare(batch.vectors, batch.view)
         excluded = -1 if batch.excluded_row is None else batch.excluded_row
-        scores, rows = self._best(batch, prepared, top + (excluded >= 0))
+        scores, rows = self._best(batch, top + (excluded >= 0))
         kept = rows[0] != excluded
         pairs = list(zip(scores[0][kept], rows[0][kept], strict=True))[:top]
         return SearchResults(
@@ -225,7 +213,8 @@ class SearchIndex:
                     int(self._gallery.position(row)),
                     self._gallery.id(row),
                     float(score),
-                    self._reasons(batch, prepared, row) if explain else None,
+                    self._reasons(batch, int(row)) if explain else None,
+                    self._title(row),
                 )
                 for rank, (score, row) in enumerate(pairs)
             ],
@@ -233,8 +222,8 @@ class SearchIndex:
         )
 
     def query_many(
-        self, queries: Any, top: int = 10, *, view: str | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, queries: Any, top: int = 10, *, view: str | None = None, as_frame: bool = False
+    ) -> Any:
         """Return the documents most similar to each of many queries.
 
         Parameters
@@ -246,6 +235,9 @@ class SearchIndex:
         view : str, optional
             The view that mixtures were folded in with; matters to "correlation" and in semantic
             space. By default all views together.
+        as_frame : bool, default=False
+            Whether to return a pandas DataFrame with the columns query, rank, position, id, title
+            and score instead.
 
         Returns
         -------
@@ -253,43 +245,75 @@ class SearchIndex:
             Numbers of documents and scores, best first; fewer columns if fewer documents are
             searched.
         """
+        if as_frame:
+            from coview.extras import need_pandas
+
+            frame = need_pandas("take arrays (as_frame=False)").DataFrame
+            columns = ["query", "rank", "position", "id", "title", "score"]
+            return frame(self.query_rows(queries, top, view=view), columns=columns)
         check_int("top", top, 1)
-        batch = self._read_queries(queries, view)
-        scores, rows = self._best(batch, self._prepare(batch.vectors, batch.view), top)
+        scores, rows = self._best(self._read_queries(queries, view), top)
         return self._gallery.position(rows), scores
 
-    def _best(self, batch: QueryBatch, queries: PreparedQueries, top: int) -> ScoresAndRows:
-        scores, rows = self._best_by_topics(queries, top)
-        if self._combined is not None:
-            found = (scores, rows)
-            scores, rows = self._combined.best(batch, queries, self._gallery, found)
-        return np.minimum(scores, 1.0), rows  # of rounded mixtures some are above it
+    def query_rows(
+        self, queries: Any, top: int = 10, *, view: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the answers to many queries as one dict each, of values that JSON takes.
 
-    def _best_by_topics(self, queries: PreparedQueries, top: int) -> ScoresAndRows:
-        gallery = self._gallery
-        if self._lists is None:
-            scores, rows = nearest(gallery.vectors, gallery.rows, queries, top, self.n_jobs)
-        else:
-            scores, rows = nearest_in_lists(
-                self._lists, gallery.vectors, queries, top, self.probes, self.n_jobs
-            )
-            # equal scores in the order of the documents, not of the lists
-            scores, rows = take_order(scores, rows, np.lexsort((gallery.position(rows), -scores)))
+        Parameters
+        ----------
+        queries, top, view
+            As in `query_many`.
+
+        Returns
+        -------
+        list of dict
+            With query (its number from 0), rank, position, id, title and score.
+        """
+        check_int("top", top, 1)
+        scores, rows = self._best(self._read_queries(queries, view), top)
+        return [
+            {
+                "query": q,
+                "rank": rank,
+                "position": int(self._gallery.position(row)),
+                "id": self._gallery.id(row),
+                "title": self._title(row),
+                "score": float(score),
+            }
+            for q, (own, best) in enumerate(zip(rows, scores, strict=True))
+            for rank, (row, score) in enumerate(zip(own, best, strict=True), 1)
+        ]
+
+    def _title(self, row: int) -> str | None:
+        titles = None if self.evidence is None else self.evidence.titles
+        if titles is None or not self._gallery.of_training:
+            return None
+        return str(titles[self._gallery.position(row)]) or None
+
+    def _best(self, batch: QueryBatch, top: int) -> ScoresAndRows:
+        if self._ranking is not None:
+            positions = self._gallery.position(np.arange(len(self)))
+            return self._ranking.best(batch.asked, top, positions, self.n_jobs)
+        gallery, prepared = self._gallery, self._prepare(batch)
+        scores, rows = nearest(gallery.vectors, gallery.rows, prepared, top, self.n_jobs)
         # the sum of a mixture in single precision may be a little more than 1
         return np.minimum(scores, 1.0), rows
 
-    def _prepare(self, vectors: np.ndarray, view: str | None) -> PreparedQueries:
+    def _prepare(self, batch: QueryBatch) -> PreparedQueries:
         width, dtype = self._gallery.vectors.shape[1], self._gallery.vectors.dtype
-        query_center = self._space.center(view, width, np.float64)
+        query_center = self._space.center(batch.view, width, np.float64)
         center = self._space.center(self.in_view, width, dtype)
-        return prepare_queries(self.metric, vectors, query_center, center)
+        return prepare_queries(self.metric, batch.vectors, query_center, center)
 
-    def _reasons(self, query: QueryBatch, prepared: PreparedQueries, row: int) -> list[Reason]:
-        return self._explainer.reasons(query, prepared, self._gallery, int(row))
+    def _reasons(self, query: QueryBatch, row: int) -> list[Reason]:
+        if self._ranking is not None:
+            return self._ranking.reasons(query.asked[0], row)
+        return self._explainer.reasons(query, self._prepare(query), self._gallery, row)
 
     @cached_property
     def _explainer(self) -> Explainer:
-        return Explainer(self._required_model(), self._space, self.in_view, self._combined)
+        return Explainer(self._required_model(), self._space, self.in_view)
 
     # -- reading of queries --------------------------------------------------------------------
 
@@ -316,35 +340,64 @@ class SearchIndex:
     def _query_from_mixtures(self, mixtures: np.ndarray, view: str | None) -> QueryBatch:
         if self.model is not None:
             check_view(self.model, view)
-        if self._combined is not None:
-            return self._combined.from_mixtures(mixtures, view)
+        if self._ranking is not None:
+            return QueryBatch(view=view, asked=self._ranking.read_mixtures(mixtures))
         return QueryBatch(self._space.vectors(mixtures, view), view, mixtures)
 
     def _query_from_views(self, views: Views) -> QueryBatch:
-        mixtures = self._required_model().fold_in(views).doc_topic
+        model = self._required_model()
         view = views.names[0] if len(views.names) == 1 else None
-        if self._combined is not None:
-            return self._combined.from_views(self.model, views, mixtures, view)
+        if self._ranking is not None:
+            return self._query_from_counts(model.as_counts(views))
+        mixtures = model.fold_in(views).doc_topic
         return QueryBatch(self._space.vectors(mixtures, view), view, mixtures, views)
+
+    def _query_from_counts(self, counts: dict[str, sp.csr_array]) -> QueryBatch:
+        assert self._ranking is not None
+        asked = self._ranking.read(counts)
+        if not all(asked):
+            raise ValueError(
+                "A query has no term that occurred in the documents that are compared: use others."
+            )
+        return QueryBatch(asked=asked)
 
     def _query_from_document(self, doc: Doc) -> QueryBatch:
         row = self._gallery.row_of(doc.id)
         excluded = None if doc.include_itself else row
-        of_training = self._gallery.of_training and self.model is not None
-        if row is None or doc.view not in (None, self.in_view):
-            batch = self._query_from_mixtures(self._training_mixture(doc), doc.view)
+        if self._ranking is not None:
+            counts = self._counts_of(doc, row)
+            batch = (
+                self._query_from_mixtures(self._training_mixture(doc), doc.view)
+                if counts is None
+                else self._query_from_counts(counts)
+            )
         else:
-            mixture = self._training_mixture(doc) if of_training else None
-            batch = self._query_from_row(row, mixture, doc.view)
+            batch = self._query_from_topics(doc, row)
         return replace(batch, excluded_row=excluded)
 
-    def _query_from_row(self, row: int, mixture: np.ndarray | None, view: str | None) -> QueryBatch:
-        """Return a document searched as a query, by the mixture of all its views if given."""
-        if self._combined is not None:
-            return self._combined.from_row(self._gallery, row, mixture)
-        if mixture is not None:
-            return self._query_from_mixtures(mixture, view)
+    def _query_from_topics(self, doc: Doc, row: int | None) -> QueryBatch:
+        of_training = self._gallery.of_training and self.model is not None
+        if of_training or row is None or doc.view not in (None, self.in_view):
+            return self._query_from_mixtures(self._training_mixture(doc), doc.view)
         return QueryBatch(self._gallery.vectors[[row]], self.in_view)
+
+    def _counts_of(self, doc: Doc, row: int | None) -> dict[str, sp.csr_array] | None:
+        """Return the counts of a known document: all of its views, or the one that is named."""
+        assert self._ranking is not None
+        check_view(self.model, doc.view)
+        counts = self._ranking.evidence.counts if self._gallery.of_training else {}
+        if counts:
+            documents = self._gallery if row is not None else known_ids(self.model)
+            at = row if row is not None else documents.row_of(doc.id)
+            number = None if at is None else int(documents.position(at))
+        else:
+            counts, number = dict(self._ranking.counts), row
+        if number is None:
+            return None
+        wanted = [v for v in counts if doc.view in (None, v) and counts[v][[number]].nnz]
+        if not wanted and doc.view is not None:
+            raise ValueError(f"Document {doc.id!r} has no view {quoted(doc.view)} to search with.")
+        return {v: sp.csr_array(counts[v][[number]]) for v in wanted} or None
 
     def _training_mixture(self, doc: Doc) -> np.ndarray:
         # a number is that of a document searched, never of a training document beside them
@@ -362,7 +415,7 @@ class SearchIndex:
     # -- files -------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the index to one file: vectors, ids and what it takes to compare; no pickle.
+        """Write the index to one file: vectors or counts, ids and what it takes to compare.
 
         The model is not in it (see `model.save`), only a fingerprint of its topics.
 
@@ -370,16 +423,16 @@ class SearchIndex:
         ----------
         path : path
         """
+        own = self.evidence if self.evidence is not getattr(self.model, "search_", None) else None
         contents = IndexContents(
             model=self._fingerprint or model_fingerprint(self.model),
             metric=self.metric,
             in_view=self.in_view,
-            probes=self.probes,
             n_topics=self.n_topics,
             gallery=self._gallery,
             space=self._space,
-            lists=self._lists,
-            combined=self._combined,
+            counts={} if self._ranking is None else dict(self._ranking.counts),
+            evidence=own and (own if self._gallery.of_training else own.without_documents()),
         )
         save_index(contents, path)
 
@@ -392,7 +445,7 @@ class SearchIndex:
         path : path
         model : fitted model, optional
             The model that the index was made with; any other is refused. Without it the index
-            takes only mixtures and `Doc` as queries.
+            takes only mixtures and `Doc` as queries; an index of "evidence" needs it.
 
         Returns
         -------
@@ -403,12 +456,13 @@ class SearchIndex:
         index.model = topic_model(model)
         index.metric = contents.metric
         index.in_view = contents.in_view
-        index.probes = contents.probes
         index.n_jobs = None
         index.n_topics = contents.n_topics
         index._fingerprint = contents.model
         index._gallery = contents.gallery
         index._space = contents.space
-        index._lists = contents.lists
-        index._combined = contents.combined
+        index._ranking = None
+        if contents.metric == EVIDENCE:
+            evidence = contents.evidence or index.model.search_
+            index._ranking = EvidenceRanking(index.model, evidence, contents.counts)
         return index

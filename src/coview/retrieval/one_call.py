@@ -37,9 +37,9 @@ def search(
     views : Views or dict of matrices, optional
         New documents to search; by default the training documents.
     training_views : Views or dict of matrices, optional
-        The documents that the model was fitted to, to search these by their words as well.
-    metric : {"topics+words", "hellinger", "cosine", "correlation", "jensen-shannon"}, optional
-        How documents are compared; by default by topics and words where the words are known: see
+        The documents that the model was fitted to, where it does not keep them itself.
+    metric : {"evidence", "hellinger", "cosine", "correlation", "jensen-shannon"}, optional
+        How documents are compared; by default by all evidence where their terms are known: see
         `SearchIndex`.
     space : {"topic", "semantic"}, default="topic"
         Compare mixtures of topics, or class posteriors.

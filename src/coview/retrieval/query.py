@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from coview.documents import read_documents, unknown_words
 from coview.reading.left_out import name_left_out
+from coview.retrieval.evidence import Asked
 from coview.retrieval.spaces import ViewOrAll
 from coview.views.container import Views
 from coview.wording import listing, quoted
@@ -50,24 +50,24 @@ class QueryBatch:
     Attributes
     ----------
     vectors : ndarray of shape (queries, dimensions)
-        In the space of the index.
+        In the space of the index; without dimensions where evidence is compared.
     view : str or None
         The view of the queries; None: several, or not known.
     mixtures : ndarray of shape (queries, topics), or None
         None if they are not known.
     views : Views or None
         Their counts, with the columns of the model, if they are known.
-    words : csr_array of shape (queries, terms), or None
-        Their terms as the `WordIndex` takes them, if they are compared by words.
+    asked : list of list of Asked
+        What each query asks, view by view, if evidence is compared.
     excluded_row : int or None
         The row of the gallery that is the query itself and not an answer.
     """
 
-    vectors: np.ndarray
+    vectors: np.ndarray = field(default_factory=lambda: np.empty((1, 0)))
     view: ViewOrAll = None
     mixtures: np.ndarray | None = None
     views: Views | None = None
-    words: sp.csr_array | None = None
+    asked: list[list[Asked]] = field(default_factory=list)
     excluded_row: int | None = None
 
 

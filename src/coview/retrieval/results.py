@@ -16,29 +16,31 @@ WORDS_SHOWN = 4  # of each kind, in the text of a reason
 
 @dataclass(frozen=True)
 class Reason:
-    """What one topic, or one class in semantic space, or the words add to a score.
+    """What one kind of evidence, one topic, or one class in semantic space adds to a score.
 
     Attributes
     ----------
     topic : int or None
-        In semantic space the topic of the query that most favors the class; None if the query's
-        mixture is not known. None in the reason that is the words that both have.
+        With "evidence" the topic that most speaks for the answer; in semantic space that of the
+        query which most favors the class. None where there is none, or it is not known.
     contribution : float
-        What the topic (class) or the words add to the score; these sum to the score. Some may be
-        negative, except with "hellinger", "cosine" and "jensen-shannon".
+        With "evidence" what the kind adds to the log-odds of the answer. Else what the topic
+        (class) adds to the score: these sum to the score, and with "correlation" some are negative.
     share : float
-        The contribution divided by the score.
+        The contribution divided by the sum of all positive ones.
     terms : dict of list of str
         The top terms of the topic, in the views of the query and of the answer.
     query_words, answer_words : dict of list of (str, float)
         By view, the words of the query and of the answer that belong to the topic, with
         n(w) p(z|d,w): the count of the word times the share that the topic has in it. Empty where
-        the counts are not known.
+        the counts are not known, and with "evidence".
     label : class label or None
         The class, in semantic space.
-    same_words : list of (str, float)
-        With "topics+words", the terms of the query that the answer has, and what each adds to the
-        score: one reason for all of them, beside those of the topics.
+    kind : {"names", "translation", "topics", "map"} or None
+        The kind of evidence; None with the metrics of mixtures.
+    calls : list of (str, list of str, float)
+        For names and translation: terms of the query, the terms of the answer that stand for each,
+        and what these add.
     """
 
     topic: int | None
@@ -48,20 +50,34 @@ class Reason:
     query_words: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
     answer_words: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
     label: Any = None
-    same_words: list[tuple[str, float]] = field(default_factory=list)
+    kind: str | None = None
+    calls: list[tuple[str, list[str], float]] = field(default_factory=list)
 
     def __str__(self) -> str:
-        if self.same_words:
-            return f"same words ({self.share:.0%}) | {_joined([w for w, _ in self.same_words])}"
-        what = f"topic {self.topic}" if self.label is None else f"class {printable(self.label)}"
+        if self.calls or self.kind == "map":
+            return " | ".join(part for part in (self._head(), self._named_calls()) if part)
         shown = [(v, words) for v, words in self.terms.items() if words]
         terms = "; ".join(f"{printable(v)}: {_joined(words)}" for v, words in shown)
         of_query = [w for words in self.query_words.values() for w, _ in words]
         of_answer = [w for words in self.answer_words.values() for w, _ in words]
-        parts = [f"{what} ({self.share:.0%})", terms]
+        parts = [self._head(), terms]
         parts += [f"query: {_joined(of_query)}"] if of_query else []
         parts += [f"answer: {_joined(of_answer)}"] if of_answer else []
         return " | ".join(part for part in parts if part)
+
+    def _head(self) -> str:
+        what = f"topic {self.topic}" if self.label is None else f"class {printable(self.label)}"
+        names = {"names": "same words", "translation": "translation", "map": "similar places"}
+        return f"{names.get(self.kind or '', what)} ({self.share:.0%})"
+
+    def _named_calls(self) -> str:
+        if self.kind == "names":
+            return _joined([word for word, _, _ in self.calls])
+        shown = [
+            f"{printable(word, 30)} → {', '.join(printable(a, 30) for a in answers)}"
+            for word, answers, _ in self.calls[:WORDS_SHOWN]
+        ]
+        return "; ".join(shown)
 
 
 def _joined(words: Sequence[str]) -> str:
@@ -81,9 +97,12 @@ class Hit:
     id : str or None
         Its id, if the documents have ids.
     score : float
-        Larger is closer.
+        Larger is closer. With "evidence", the probability that this is the right answer: of pairs
+        of documents that were held back, this share was right at this score.
     explanation : list of Reason or None
         What made the score, the largest contribution first; None without `explain=True`.
+    title : str or None
+        What the document is called, if the model knows.
     """
 
     rank: int
@@ -91,6 +110,7 @@ class Hit:
     id: str | None
     score: float
     explanation: list[Reason] | None = None
+    title: str | None = None
 
     def __str__(self) -> str:
         name = f"document {self.position}" if self.id is None else printable(self.id)
@@ -195,7 +215,8 @@ def _plain(reason: Reason) -> dict[str, Any]:
         "terms": {view: list(terms) for view, terms in reason.terms.items()},
         "query_words": _plain_words(reason.query_words),
         "answer_words": _plain_words(reason.answer_words),
-        "same_words": [list(pair) for pair in reason.same_words],
+        "kind": reason.kind,
+        "calls": [[word, list(answers), amount] for word, answers, amount in reason.calls],
     }
 
 

@@ -7,7 +7,6 @@ as one matrix.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,9 +17,8 @@ from coview.metrics.retrieval import unit_rows
 from coview.params import check_choice
 from coview.wording import listing
 
-TOPICS_AND_WORDS = "topics+words"
-ALL_METRICS = (TOPICS_AND_WORDS, *METRICS)
-BLOCK = 4096  # vectors that are scored at a time
+EVIDENCE = "evidence"
+ALL_METRICS = (EVIDENCE, *METRICS)
 
 
 @dataclass(frozen=True)
@@ -61,38 +59,29 @@ class PreparedQueries:
         return (self.exact.shape[1] + 16) * 2.0**-22
 
 
-def choose_metric(metric: str | None, space: str, views: Any, training_views: Any) -> str:
-    """Return the metric asked for, or the default: words count where they are known.
+def choose_metric(metric: str | None, space: str, known: bool) -> str:
+    """Return the metric asked for, or the default: all evidence where the terms are known.
 
     Parameters
     ----------
     metric : str or None
     space : {"topic", "semantic"}
-    views, training_views : Views or None
-        As given to `SearchIndex`.
+    known : bool
+        Whether the terms of the documents searched are known.
     """
-    known = views is not None or training_views is not None
-    if metric is None and space == "semantic":
-        metric = "correlation"
-    elif metric is None:
-        metric = TOPICS_AND_WORDS if known else "hellinger"
+    if metric is None:
+        metric = "correlation" if space == "semantic" else EVIDENCE if known else "hellinger"
     check_choice("metric", metric, ALL_METRICS)
-    learns = space == "semantic" or metric == "correlation"
-    if views is not None and training_views is not None and not learns:
+    if metric == EVIDENCE and space == "semantic":
         raise ValueError(
-            "views and training_views were both given: search new documents (views) or those that "
-            "the model was fitted to (training_views)."
+            f"metric={metric!r} compares terms, not the classes of space='semantic': use one of "
+            f"{listing(METRICS)} there."
         )
-    if metric == TOPICS_AND_WORDS and space == "semantic":
+    if metric == EVIDENCE and not known:
         raise ValueError(
-            f"metric={metric!r} compares topics and words, not the classes of space='semantic': "
-            f"use one of {listing(METRICS)} there."
-        )
-    if metric == TOPICS_AND_WORDS and not known:
-        raise ValueError(
-            f"metric={metric!r} needs the words of the documents searched, which the model does "
+            f"metric={metric!r} needs the terms of the documents searched, which this model does "
             "not keep: give the documents it was fitted to as training_views=..., or others as "
-            "views=...."
+            "views=...; or let the model keep them: model.keep_search(views)."
         )
     return metric
 
@@ -104,8 +93,7 @@ def prepare_queries(
 
     Parameters
     ----------
-    metric : one of ALL_METRICS
-        "topics+words" takes vectors of `evidence.side_by_side`: the topics' part of its score.
+    metric : one of METRICS
     queries : ndarray of shape (queries, dimensions)
     query_center : ndarray of shape (dimensions,)
         Subtracted from the queries.
@@ -119,30 +107,10 @@ def prepare_queries(
     if metric == "hellinger":
         vectors = np.sqrt(queries)
         return PreparedQueries(ROOT, vectors, vectors, zeros)
-    if metric in ("cosine", TOPICS_AND_WORDS):
+    if metric == "cosine":
         query_center, center = np.zeros_like(query_center), zeros
     vectors = unit_rows(queries - query_center)
     return PreparedQueries(CENTERED, vectors, vectors, center)
-
-
-def scores_at(query: PreparedQueries, vectors: np.ndarray) -> np.ndarray:
-    """Return the scores of one query of form CENTERED and vectors, in double precision.
-
-    A row's score does not depend on the other rows.
-    """
-    scores = np.empty(len(vectors))
-    for begin in range(0, len(vectors), BLOCK):
-        rows = unit_rows(vectors[begin : begin + BLOCK].astype(np.float64) - query.center)
-        scores[begin : begin + BLOCK] = np.einsum("ij,j->i", rows, query.exact[0])
-    return scores
-
-
-def rough_scores_at(query: PreparedQueries, vectors: np.ndarray) -> np.ndarray:
-    """Return the same scores in single precision, within `rough_error`."""
-    rows = vectors - query.center
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    products = rows @ query.rough[0].astype(rows.dtype)
-    return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
 
 
 def contributions(query: PreparedQueries, answer: np.ndarray) -> np.ndarray:

@@ -30,6 +30,7 @@ from coview.em.shard_step import (
     RowsRecipe,
     ShardJob,
     add_gradient,
+    at_work,
     step_shard,
     write_documents,
     write_parameters,
@@ -136,6 +137,7 @@ class ClusterRunner(DiskRunner):
                 into=mixture_file(folder, i) if moves_thetas(update) else None,
                 gradient=_gradient_file(folder, i) if moves_emissions(update) else None,
                 update=update,
+                penalty=type(at_work(problem.penalty)),
             )
             for i, shard in enumerate(self._sharded.shards)
         ]
@@ -155,9 +157,10 @@ class ClusterRunner(DiskRunner):
         labels = first.labels if isinstance(first, UniformMixtures) else None
         if labels is None and problem.pinned is not None:
             labels = np.where(problem.pinned, 0, -1)  # mixtures are there: which do not move
-        strengths = getattr(problem.penalty, "strengths", None)
-        parts = (problem.present, problem.pinned, problem.prior.guess, strengths, type(first))
-        if self._documents is None or any(map(is_not, self._documents.parts, parts)):
+        of_penalty = at_work(problem.penalty).pack()[2].values()
+        parts = (problem.present, problem.pinned, problem.prior.guess, type(first), *of_penalty)
+        known = () if self._documents is None else self._documents.parts
+        if len(known) != len(parts) or any(map(is_not, known, parts)):
             self._forget_documents()
             folder = self._store.new_folder()
             storage.make_folder(folder)

@@ -6,7 +6,8 @@ are never sent to a worker to be kept there, no task is bound to a worker, and t
 what waits for a worker that has left waits forever.
 
 The driver waits for results with one eye on the cluster: a scheduler that does not answer, or a
-cluster without workers, is an error after `timeout` seconds.
+cluster without workers, is an error after `timeout` seconds. A worker that the scheduler has not
+heard from for as long is removed, and others do its tasks.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ class DaskRunner:
         times (Dask's ``distributed.scheduler.allowed-failures``) before this counts once.
     timeout : float, default=60
         Seconds after which a scheduler that does not answer any more, or a cluster that has no
-        worker, is an error. A scheduler that has never answered is one after 20.
+        worker, is an error, and a worker that does not answer loses its tasks to others. A
+        scheduler that has never answered is an error after 20.
     scratch : str or path, optional
         A name in a place that all workers can write to, a path or a URL: what a fit writes is in a
         folder beside it. By default that is the sharded folder itself.
@@ -138,6 +140,12 @@ class DaskRunner:
         scheduler: Any = self.client.scheduler
         return self.client.sync(scheduler.ncores, callback_timeout=PING_SECONDS)
 
+    def remove_silent_workers(self) -> None:
+        """Have the scheduler give the tasks of workers that do not answer to others."""
+        self.client.run_on_scheduler(
+            remove_silent, seconds=self.timeout, callback_timeout=PING_SECONDS
+        )
+
     def _connected(self) -> Client:
         distributed = need("distributed", extra="dask")
         if not isinstance(self.cluster, str):
@@ -175,7 +183,7 @@ class Watch:
 
     def __init__(self, runner: DaskRunner):
         self._runner = runner
-        self._answered = self._worked = time.monotonic()
+        self._began = self._answered = self._worked = time.monotonic()
 
     def look(self) -> bool:
         """Return whether there are workers now."""
@@ -184,6 +192,8 @@ class Watch:
         if runner.client.status in ("closing", "closed"):
             raise ClusterLost(f"The scheduler at {runner.address} is gone. {resume_advice()}")
         try:
+            if time.monotonic() - self._began > runner.timeout:  # nobody has been silent before
+                runner.remove_silent_workers()
             workers = runner.workers()
             self._answered = time.monotonic()
         except (OSError, TimeoutError, AttributeError, RuntimeError):
@@ -298,7 +308,15 @@ class _Tasks:
         raise error
 
 
-# -- on the workers --------------------------------------------------------------------------------
+# -- on the scheduler and on the workers -----------------------------------------------------------
+
+
+async def remove_silent(seconds: float, dask_scheduler: Any) -> None:
+    """Remove workers whose last heartbeat is older than this; one that comes back begins anew."""
+    now = time.time()  # the clock of `last_seen`
+    silent = [w.address for w in dask_scheduler.workers.values() if now - w.last_seen > seconds]
+    for address in silent:
+        await dask_scheduler.remove_worker(address=address, stimulus_id=f"coview-silent-{now}")
 
 
 def run_task(function: Callable, item: Any, expected: dict[str, str]) -> Any:

@@ -45,7 +45,7 @@ class TopicCountDisplay(Display):
         return self
 
     def _line(self, values: np.ndarray) -> Line:
-        return Line(self.selection.topics, np.nanmean(values, axis=0), np.nanstd(values, axis=0))
+        return Line(self.selection.topics, values.mean(axis=0), values.std(axis=0))
 
     def _mark_ends(self, axis: Any) -> None:
         coarse, fine = self.selection.coarse, self.selection.fine

@@ -50,7 +50,7 @@ from coview.views.container import Views
 from coview.views.density import is_dense
 
 JUDGED_AT = 10  # clusters by which views are weighed, one weight for all numbers of topics
-ITERATIONS = 10  # of EM: the start decides, and few documents change their topic after that
+ITERATIONS = 5  # of EM: the start decides, and few documents change their topic after that
 FOLD_IN_ITERATIONS, FOLD_IN_TOL = 20, 1e-2  # only the largest share is asked for
 OVERLAP = 0.5  # of the way from chance to 1, from which a topic has come back
 
@@ -63,12 +63,20 @@ class Confirmed:
     ----------
     bits : float
         Mutual information of the two answers, beyond chance.
+    told : float
+        What an answer tells: the entropy of the topics, the mean of both.
     back : float
         How many topics come back.
     """
 
     bits: float
+    told: float
     back: float
+
+    @property
+    def worth(self) -> float:
+        """The bits confirmed times the share of those told that they are."""
+        return max(self.bits, 0.0) * self.bits / self.told if self.told else 0.0
 
 
 @dataclass(frozen=True)
@@ -217,4 +225,11 @@ def agreement(one: np.ndarray, other: np.ndarray, kinds: np.ndarray | None = Non
     overlap = table / (sizes + others - table)
     # above one half of the way each topic has at most one partner
     back = np.count_nonzero(overlap - chance > OVERLAP * (1 - chance))
-    return Confirmed(float((found - by_chance) / np.log(2)), float(back))
+    told = float(np.mean([_entropy(sizes), _entropy(others)]))
+    return Confirmed(float((found - by_chance) / np.log(2)), told, float(back))
+
+
+def _entropy(sizes: np.ndarray) -> float:
+    """Return the entropy (bits) of clusters of these sizes."""
+    shares = sizes / sizes.sum()
+    return -float((shares * np.log2(shares)).sum())

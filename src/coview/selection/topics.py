@@ -1,17 +1,18 @@
 """How many topics: `select_topics` answers with a range.
 
 A number of topics is a resolution, so there are two honest answers. The documents are dealt into
-two halves, topics are found in either, and both name a topic for every document (`halves`).
-**Fine** is the number of topics at which the halves confirm the most information about each other,
-in bits beyond chance. Twice as many topics could tell one bit more, and have to confirm at least a
-fifth of it to be worth reading. **Coarse** is the largest number, up to fine, at which nearly every
-topic comes back in the other half. What is between them is supported by the data.
+two halves, topics are found in each, and both name a topic for every document (`halves`). Those
+answers tell a number of bits, and the halves confirm some of them to each other. **Fine** is the
+number of topics with the largest product of the bits confirmed and the share of the bits told that
+they are: more topics have to tell more, and what they tell has to hold. **Coarse** is the largest
+number, up to fine, at which nearly every topic comes back in the other half.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ import numpy as np
 from coview.held_out import has_counts, sample_rows
 from coview.params import check_choice, check_int, seed_of
 from coview.progress import progress_bar
-from coview.selection.halves import Confirmed, Documents, OneHalf, confirmed
+from coview.selection.halves import Confirmed, Documents, confirmed
+from coview.tree import levels_from
 from coview.views.checks import check_not_all_empty
 from coview.views.container import Views
 from coview.wording import plural
@@ -27,16 +29,12 @@ from coview.wording import plural
 MAX_DOCS = 2_000  # documents that are looked at
 DOCS_PER_TOPIC = 10  # the largest number tried leaves each topic at least these
 MOST_TOPICS = 96  # that are tried, unless more are asked for
-LADDER_STEP = 1.2
+LADDER_STEP = 1.25
 SPLITS = 3  # of the documents into halves
-WORTH = 0.2  # bits that twice as many topics have to confirm, of the one bit that they could
-FALLING = 0.93  # of the most bits: two numbers in a row below it end the search
+FALLING = 0.85  # of the most that a number is worth: two in a row below it end the search
 NEARLY_EVERY = 0.9  # topics come back at the coarse number
 WIDE_FROM = 12  # gaps of one number in this many topics stay open
 CLOSE, FAR_APART = 1.5, 4.0  # ratios of the ends
-NO_MORE = 1.03  # times the bits at fine is no more than noise
-WIDE = 6  # ratio of the ends from which a level between them helps
-IN_QUESTION = 0.9, 0.6  # shares of the most bits, and of topics that come back, after one split
 ENOUGH_DOCUMENTS = 100  # for high confidence: fewer may agree by luck
 FEWEST_BACK = 1  # topic comes back at some number, or there is no structure
 
@@ -58,8 +56,7 @@ class TopicSelection:
     topics : ndarray of int of shape (numbers,)
         The numbers that were tried, ascending.
     bits : ndarray of shape (splits, numbers)
-        What two halves of the documents confirm about each other, beyond chance. NaN where one
-        split was enough to rule a number out.
+        What two halves of the documents confirm about each other, beyond chance.
     back : ndarray of shape (splits, numbers)
         How many topics come back in the other half.
     view_weights : dict of float
@@ -79,10 +76,9 @@ class TopicSelection:
     @property
     def levels(self) -> tuple[int, ...]:
         """Coarser numbers of topics through which the suggested ones can be read."""
-        if self.suggestion is None or self.coarse is None or self.suggestion <= self.coarse:
+        if self.suggestion is None or self.coarse is None:
             return ()
-        middle = round((self.coarse * self.suggestion) ** 0.5)
-        return (self.coarse, middle) if self.suggestion > WIDE * self.coarse else (self.coarse,)
+        return tuple(levels_from(self.coarse, self.suggestion))
 
     @property
     def sentence(self) -> str:
@@ -108,10 +104,10 @@ class TopicSelection:
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each number: bits, topics that come back, and their spread."""
         columns = {
-            "bits": np.nanmean(self.bits, axis=0),
-            "bits_spread": np.nanmax(self.bits, axis=0) - np.nanmin(self.bits, axis=0),
-            "back": np.nanmean(self.back, axis=0),
-            "back_spread": np.nanmax(self.back, axis=0) - np.nanmin(self.back, axis=0),
+            "bits": np.mean(self.bits, axis=0),
+            "bits_spread": np.ptp(self.bits, axis=0),
+            "back": np.mean(self.back, axis=0),
+            "back_spread": np.ptp(self.back, axis=0),
         }
         return [
             {"topics": int(k)} | {name: float(values[i]) for name, values in columns.items()}
@@ -216,141 +212,96 @@ def select_topics(
 
 
 class _Search:
-    """What is known about numbers of topics so far, of the candidates that were tried."""
+    """What is known about the numbers of topics that were tried so far."""
 
     def __init__(self, views: Views, candidates: Sequence[int], seed: int):
-        rng = np.random.default_rng(seed)
-        self._documents = Documents.of(views, rng)
+        self._documents = Documents.of(views, np.random.default_rng(seed))
         self._candidates, self._seed = candidates, seed
-        self._splits = [self._deal(0, candidates[-1])]
+        self._splits = [
+            self._documents.deal(candidates[-1], np.random.default_rng([seed, split]))
+            for split in range(SPLITS)
+        ]
         self._found: dict[int, list[Confirmed]] = {}
 
-    def _deal(self, split: int, most: int) -> tuple[OneHalf, OneHalf]:
-        return self._documents.deal(most, np.random.default_rng([self._seed, split]))
-
     def selection(self, detail: str, verbose: bool) -> TopicSelection:
-        """Climb the ladder, look closer at what is in question, and answer."""
+        """Climb the ladder until topics are worth less, look closer at both ends, and answer."""
         ladder = ladder_of(self._candidates)
         with progress_bar("Comparing numbers of topics", len(ladder), verbose) as advance:
             for step, k in enumerate(ladder):
-                self._try(k, 1)
+                self._try(k)
                 advance(step + 1, plural(k, "topic"))
-                if self._is_over():
+                worth = self._mean("worth")
+                if len(worth) > 3 and (worth[-2:] < FALLING * worth.max()).all():
                     break
-            wanted = self._in_question()
-            most = next((k for k in ladder if k > wanted[-1]), wanted[-1])
-            self._splits += [self._deal(split, most) for split in range(1, SPLITS)]
-            for k in wanted:
-                self._try(k, SPLITS)
-            self._look_closer()
+            for end in (self._fine, self._coarse):
+                self._look_closer(end)
         return self._answer(detail)
 
-    def _try(self, k: int, n_splits: int) -> None:
-        found = self._found.setdefault(k, [])
-        for split in range(len(found), n_splits):
-            rng = np.random.default_rng([self._seed, split, k])
-            found.append(confirmed(self._splits[split], k, rng))
+    def _try(self, k: int) -> None:
+        rngs = (np.random.default_rng([self._seed, split, k]) for split in range(SPLITS))
+        self._found[k] = [
+            confirmed(halves, k, rng) for halves, rng in zip(self._splits, rngs, strict=True)
+        ]
 
-    def _is_over(self) -> bool:
-        """Return whether the last two numbers confirm clearly less than the best."""
-        bits = self._bits()
-        return len(bits) > 3 and bool((bits[-2:] < FALLING * bits.max()).all())
+    def _look_closer(self, end: Callable[[], int]) -> None:
+        """Try numbers next to an end until the gaps on both sides of it are narrow."""
+        while gaps := self._gaps(end()):
+            for inside in gaps:
+                self._try(inside[len(inside) // 2])
 
-    def _look_closer(self) -> None:
-        """Try numbers next to both ends until their neighbors were tried."""
-        for end in (self._fine, self._coarse):
-            tried: set[int] = set()
-            while (k := end()) not in tried:
-                tried.add(k)
-                for near in self._between(k):
-                    self._try(near, SPLITS)
-
-    def _between(self, k: int) -> list[int]:
-        """Return the middle of each gap next to a number, where candidates are left there."""
-        known, middles = self._known(), []
-        for other in (known[known < k][-1:], known[known > k][:1]):
-            if not len(other):
-                continue
-            inside = [c for c in self._candidates if min(k, other[0]) < c < max(k, other[0])]
-            if len(inside) > k // WIDE_FROM:
-                middles.append(inside[len(inside) // 2])
-        return middles
+    def _gaps(self, k: int) -> list[list[int]]:
+        """Return the candidates between a number and its neighbors, where they are many."""
+        known = self._known()
+        around = [*known[known < k][-1:], k, *known[known > k][:1]]
+        gaps = [[c for c in self._candidates if a < c < b] for a, b in pairwise(around)]
+        return [inside for inside in gaps if len(inside) > k // WIDE_FROM]
 
     # -- what is known ---------------------------------------------------------------------
 
     def _known(self) -> np.ndarray:
         return np.array(sorted(self._found))
 
-    def _bits(self) -> np.ndarray:
-        return np.array([np.mean([c.bits for c in self._found[k]]) for k in self._known()])
+    def _curve(self, what: str) -> np.ndarray:
+        """Return what was measured (splits, numbers)."""
+        return np.array([[getattr(c, what) for c in self._found[k]] for k in self._known()]).T
 
-    def _back(self) -> np.ndarray:
-        """Return the share of topics that come back."""
-        return np.array([np.mean([c.back for c in self._found[k]]) / k for k in self._known()])
-
-    def _in_question(self) -> list[int]:
-        """Return the numbers that may be an end of the range."""
-        bits, back = self._bits(), self._back()
-        most, some = IN_QUESTION
-        return self._known()[(bits >= most * bits.max()) | (back >= some)].tolist()
+    def _mean(self, what: str) -> np.ndarray:
+        return np.asarray(self._curve(what).mean(axis=0))
 
     def _fine(self) -> int:
-        """Return the number that confirms the most bits beyond what it has to."""
-        known = self._known()
-        return int(known[(self._bits() - WORTH * np.log2(known)).argmax()])
+        return int(self._known()[self._mean("worth").argmax()])
 
     def _coarse(self) -> int:
         """Return the largest number up to fine at which nearly every topic comes back.
 
-        Where there is none, as many topics as come back of the fine ones, but at least two.
+        "Every" is as large a share of the topics as comes back at any number.
         """
-        known, back = self._known(), self._back()
-        stable = known[(known <= self._fine()) & (back >= NEARLY_EVERY)]
-        if len(stable):
-            return int(stable[-1])
-        of_fine = self._fine() * float(back[known == self._fine()][0])
-        return max(round(of_fine), min(2, self._fine()))
+        known, share = self._known(), self._mean("back") / self._known()
+        share = np.where(known <= self._fine(), share, -1.0)
+        return int(known[share >= NEARLY_EVERY * share.max()][-1])
 
-    def _is_anything_there(self) -> bool:
-        """Return whether at some number a topic comes back, on average over the splits."""
-        every = [found for found in self._found.values() if len(found) == SPLITS]
-        return any(np.mean([c.back for c in found]) >= FEWEST_BACK for found in every)
-
-    def _curve(self, what: str) -> np.ndarray:
-        """Return what was measured (splits, numbers), NaN where it was not."""
-        values = np.full((SPLITS, len(self._found)), np.nan)
-        for place, k in enumerate(self._known().tolist()):
-            for split, found in enumerate(self._found[k]):
-                values[split, place] = getattr(found, what)
-        return values
+    # -- the answer ------------------------------------------------------------------------
 
     def _answer(self, detail: str) -> TopicSelection:
-        coarse, fine = self._coarse(), self._fine()
-        known, most = self._known(), float(self._bits().max())
-        share = float(self._back()[known == fine][0])
-        at_the_end = fine == self._candidates[-1] and len(known) > 2
-        ends: tuple[int | None, int | None] = coarse, fine
-        if not self._is_anything_there():
-            ends, confidence = (None, None), "none"
+        known, back = self._known(), self._mean("back")
+        coarse, fine, confidence = None, None, "none"
+        reason = (
+            "whatever their number, topics found in one half of the documents do not come back in "
+            "the other half."
+        )
+        if back.max() >= FEWEST_BACK:
+            coarse, fine, confidence = self._coarse(), self._fine(), self._confidence()
+            bits, share = (self._mean(what)[known == fine][0] for what in ("bits", "back"))
             reason = (
-                "whatever their number, topics found in one half of the documents do not come back "
-                "in the other half."
+                f"at {fine} topics, two halves of the documents confirm {bits:.1f} bits about each "
+                f"other's topics, and {100 * share / fine:.0f} % of the topics come back."
             )
-        else:
-            here = float(self._bits()[known == fine][0])
-            confidence = _confidence(coarse, fine, share, most / here, at_the_end)
-            if confidence == "high" and len(self._documents.has) < ENOUGH_DOCUMENTS:
-                confidence = "medium"
-            reason = (
-                f"two halves of the documents confirm {most:.1f} bits about each other's topics, "
-                f"and {100 * share:.0f} % of {fine} topics come back."
-            )
-        if ends[1] is not None and at_the_end:
-            reason += f" More than {fine}, the largest number tried, may be better."
+            if self._is_last(fine):
+                reason += f" More than {fine}, the largest number tried, may be better."
         return TopicSelection(
-            coarse=ends[0],
-            fine=ends[1],
-            suggestion=ends[0] if detail == "coarse" else ends[1],
+            coarse=coarse,
+            fine=fine,
+            suggestion=coarse if detail == "coarse" else fine,
             confidence=confidence,
             reason=reason,
             topics=known,
@@ -359,28 +310,38 @@ class _Search:
             view_weights=dict(self._documents.reliability.weights),
         )
 
+    def _is_last(self, k: int) -> bool:
+        return k == self._candidates[-1] and len(self._found) > 2
 
-def _confidence(coarse: int, fine: int, share: float, more: float, at_the_end: bool) -> str:
-    """Return how far the fine number can be relied on.
+    def _confidence(self) -> str:
+        """Return how far the fine number can be relied on.
 
-    Where both ends are close, topics come back (`share`), and no larger number confirms more bits
-    (`more`, the most as a multiple of those at fine), there is one resolution, and the number is
-    that of the groups there are. Where the ends are far apart, it is one of several.
-    """
-    if at_the_end or fine > FAR_APART * coarse:
-        return "low"
-    sharp = fine <= CLOSE * coarse and share >= NEARLY_EVERY and more <= NO_MORE
-    return "high" if sharp else "medium"
+        Where the ends are close, topics come back, and numbers that are neither end are worth
+        clearly less, there is one resolution, and the number is that of the groups there are. Where
+        the ends are far apart, it is one of several.
+        """
+        known, coarse, fine = self._known(), self._coarse(), self._fine()
+        if self._is_last(fine) or fine > FAR_APART * coarse:
+            return "low"
+        worth, back = self._mean("worth"), self._mean("back")
+        others = worth[(known * CLOSE < fine) | (known > CLOSE * fine)]
+        sharp = (
+            fine <= CLOSE * coarse
+            and back[known == fine][0] >= NEARLY_EVERY * fine
+            and others.max(initial=0) < FALLING * worth.max()
+            and len(self._documents.has) >= ENOUGH_DOCUMENTS
+        )
+        return "high" if sharp else "medium"
 
 
 # -- candidates ------------------------------------------------------------------------------------
 
 
 def ladder_of(candidates: Sequence[int]) -> list[int]:
-    """Return the candidates to try first: each is about a fifth larger than the one before.
+    """Return the candidates to try first: each is about a quarter larger than the one before.
 
     >>> ladder_of(range(2, 40))
-    [2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 27, 33, 39]
+    [2, 3, 4, 5, 7, 9, 12, 15, 19, 24, 30, 38, 39]
     """
     ladder = [candidates[0]]
     for k in candidates:

@@ -1,270 +1,246 @@
-"""The routes of the service, as a FastAPI app behind the guard."""
+"""The routes of the service, as a Starlette router behind the guard."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
 
-from fastapi import FastAPI, Query, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
-from starlette.exceptions import HTTPException
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route, Router
 
-from coview import __version__
 from coview.serving import schemas
-from coview.serving.description import describe
+from coview.serving.connections import Connections
+from coview.serving.description import PROBES, describe
 from coview.serving.engine import Answers, ServedModel
-from coview.serving.errors import RequestError, error_body
-from coview.serving.guard import App, Guard, internal_error
+from coview.serving.errors import RequestError
+from coview.serving.guard import Exchange, Guard
 from coview.serving.metrics import CONTENT_TYPE, Metrics
 from coview.serving.page import PAGE_POLICY, docs_page
 from coview.serving.settings import ServiceSettings
+from coview.serving.strict_json import count_containers, parse_json
 from coview.serving.work import Deadline, WorkerPool
-from coview.wording import printable
+from coview.wording import listing
 
-GET_ERRORS = (400, 401, 405, 422, 429, 500, 503)
-POST_ERRORS = (*GET_ERRORS, 408, 413, 415, 504)
-PROBE_ERRORS = (400, 405, 500)
-MEANINGS = {
-    400: "Malformed request or JSON, or a wrong Host",
-    401: "The token is missing or wrong",
-    404: "There is no such document",
-    405: "Another method is wanted",
-    408: "The body came too slowly",
-    413: "The body is too large",
-    415: "The body is not declared as JSON",
-    422: "The JSON has another shape than the schema, or does not fit the model",
-    429: "Too many requests of one address",
-    500: "An error of the service",
-    501: "This version of coview cannot do it",
-    503: "Too many requests at once, or not ready",
-    504: "It took too long",
-}
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A route that asks a model: what it takes and gives, and how it is worked on."""
+
+    path: str
+    words: str
+    takes: type[BaseModel]
+    gives: type[BaseModel]
+    work: Callable[[ServedModel, Any, Deadline], Mapping[str, Any]]
+    method: str = "POST"
+    more_errors: tuple[int, ...] = ()
+
+
+def _with_ids(found: Answers, asked: schemas.DocumentsRequest) -> dict[str, Any]:
+    ids: list[Any] = [None] * len(found.rows) if asked.ids is None else asked.ids
+    rows = [{"id": name, **row} for name, row in zip(ids, found.rows, strict=True)]
+    return {"documents": rows, "clipped": found.clipped}
+
+
+OPERATIONS = (
+    Operation(
+        "/transform",
+        "Compute the mixture of topics of documents.",
+        schemas.DocumentsRequest,
+        schemas.TransformAnswer,
+        lambda served, asked, end: _with_ids(served.transform(asked.documents, end), asked),
+    ),
+    Operation(
+        "/predict",
+        "Predict the topic of documents, or their class if the model is a classifier.",
+        schemas.DocumentsRequest,
+        schemas.PredictAnswer,
+        lambda served, asked, end: _with_ids(served.predict(asked.documents, end), asked),
+    ),
+    Operation(
+        "/annotate",
+        "Predict the terms that documents would have in one of the views.",
+        schemas.AnnotateRequest,
+        schemas.AnnotateAnswer,
+        lambda served, asked, end: _with_ids(
+            served.annotate(asked.documents, asked.in_view, asked.top, end), asked
+        ),
+    ),
+    Operation(
+        "/search",
+        "Find the documents most similar to a query in any view, or to a known document.",
+        schemas.SearchRequest,
+        schemas.SearchAnswer,
+        lambda served, asked, end: {
+            "hits": served.search(
+                asked.query, asked.like, asked.in_view, asked.top, asked.explain, end
+            )
+        },
+        more_errors=(404,),
+    ),
+    Operation(
+        "/topics",
+        "List the topics, the largest first, with the most relevant terms of each view.",
+        schemas.TopicsRequest,
+        schemas.TopicsAnswer,
+        lambda served, asked, end: {**served.facts(), "topics": served.topics(asked.terms)},
+        method="GET",
+    ),
+)
 
 
 class ServiceState:
-    """What the routes share: the model, the threads, whether requests are welcome.
+    """What the routes share: the models, the threads, whether requests are welcome.
 
     Parameters
     ----------
-    served : ServedModel
+    models : dict of ServedModel
+        By name; the first is asked where no name is given. A model may be replaced by another while
+        requests are worked on: they end with the one they began with.
     settings : ServiceSettings
     """
 
-    def __init__(self, served: ServedModel, settings: ServiceSettings) -> None:
-        self.served = served
+    def __init__(self, models: Mapping[str, ServedModel], settings: ServiceSettings) -> None:
+        self.models = dict(models)
         self.settings = settings
-        self.pool = WorkerPool(settings.workers)
+        self.pool = WorkerPool(settings.workers, settings.max_requests)
         self.metrics = Metrics()
+        self.connections = Connections(settings.max_connections, settings.read_timeout)
         self.prepared = False
         self.stopping = False
         self.metrics.gauges["coview_ready"] = lambda: float(self.ready)
+        self.metrics.gauges["coview_requests_in_flight"] = lambda: self.pool.n_requests
+        self.metrics.gauges["coview_connections"] = lambda: len(self.connections.open)
 
     @property
     def ready(self) -> bool:
         """Whether new requests are welcome; while it stops, those that come are still answered."""
         return self.prepared and not self.stopping
 
-    async def answer(self, request: Request, work: Callable[[Deadline], Any]) -> Response:
-        """Return what `work` computes in a thread, as JSON."""
+    async def compute(self, exchange: Exchange, work: Callable[[Deadline], bytes]) -> bytes:
+        """Return what `work` computes in a thread, unless its client leaves."""
         if not self.prepared:
             raise RequestError(503, "not_ready", "The model is not ready.", {"Retry-After": "1"})
-        deadline: Deadline = request.scope["coview.deadline"]
+        exchange.at_work()
+        deadline = Deadline(self.settings.timeout)
+        listener = asyncio.ensure_future(exchange.cancel_when_left(deadline))
+        try:
+            return await self.pool.run(lambda: work(deadline), deadline)
+        finally:
+            listener.cancel()
+            with suppress(asyncio.CancelledError):
+                await listener
 
-        def as_bytes() -> bytes:
-            return json.dumps(work(deadline), allow_nan=False).encode()
+    def asked(
+        self, operation: Operation, served: ServedModel, body: bytes | bytearray
+    ) -> BaseModel:
+        """Return a request that was sent as JSON, if it has the right shape and is not too long."""
+        most, fields = self.settings.max_documents, operation.takes.model_fields
+        too_many = RequestError(
+            413, "too_many_documents", f"At most {most:,} documents in one request."
+        )
+        containers = (most + 1) * (1 + served.n_values) + 1  # of that many documents
+        if count_containers(body, containers) > containers:
+            raise too_many
+        value = parse_json(body)
+        if not isinstance(value, dict):
+            raise RequestError(422, "invalid", "Send an object, a dictionary of JSON.")
+        if unknown := value.keys() - fields.keys():  # all at once: there may be many
+            message = f"There is no {listing(sorted(unknown))}. Known are {listing(fields)}."
+            raise RequestError(422, "invalid", message)
+        documents = value.get("documents")
+        if isinstance(documents, list) and len(documents) > most:
+            raise too_many
+        return operation.takes.model_validate(value)
 
-        body = await self.pool.run(as_bytes, deadline)
-        return Response(body, media_type="application/json")
 
-
-def make_app(state: ServiceState) -> App:
+def make_app(state: ServiceState) -> Guard:
     """Return the ASGI app of a service.
 
     Parameters
     ----------
     state : ServiceState
     """
-    api = FastAPI(
-        title="coview",
-        version=__version__,
-        description="A multi-view topic model: topics, predictions, search across views.",
-        docs_url=None,  # FastAPI's own pages load scripts from elsewhere
-        redoc_url=None,
-        openapi_url=None,
-    )
-    _add_document_routes(api, state)
-    _add_search(api, state)
-    _add_topics(api, state)
-    _add_probes(api, state)
-    _add_errors(api)
-    _add_description(api, state)
-    routes = {
-        route.path: frozenset(route.methods or ())
-        for route in api.routes
-        if isinstance(route, APIRoute)
-    }
-    return Guard(api, state.settings, routes, state.metrics)
+    first, *_ = state.models
+    routes: list[Any] = _model_routes(state, first, "")
+    routes += [
+        Mount(f"/models/{name}", routes=_model_routes(state, name, f"/models/{name}"))
+        for name in state.models
+    ]
+    routes += [_route(path, _probe(state, path)) for path in PROBES]
+    router = Router(routes, redirect_slashes=False)
+    return Guard(router, state.settings, state.metrics, state.connections)
 
 
-def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    return {s: {"model": schemas.ErrorAnswer, "description": MEANINGS[s]} for s in statuses}
+def _route(path: str, endpoint: Endpoint, method: str = "GET", prefix: str = "") -> Route:
+    async def noting(request: Request) -> Response:
+        request.scope["coview"].route = prefix + path
+        return await endpoint(request)
+
+    return Route(path, noting, methods=[method])
 
 
-def _with_ids(found: Answers, body: schemas.DocumentsRequest) -> dict[str, Any]:
-    ids: list[Any] = [None] * len(found.rows) if body.ids is None else body.ids
-    rows = [{"id": name, **row} for name, row in zip(ids, found.rows, strict=True)]
-    return {"documents": rows, "clipped": found.clipped}
+def _model_routes(state: ServiceState, name: str, prefix: str) -> list[Route]:
+    """Return the routes of one model."""
 
-
-def _add_document_routes(api: FastAPI, state: ServiceState) -> None:
-    served = state.served
-
-    def checked(body: schemas.DocumentsRequest) -> list[dict[str, Any]]:
-        most = state.settings.max_documents
-        if len(body.documents) > most:
-            raise RequestError(
-                413, "too_many_documents", f"At most {most:,} documents in one request."
+    def describing(as_text: Callable[[dict[str, Any]], str], **headers: str) -> Endpoint:
+        async def described(request: Request) -> Response:
+            served, with_token = state.models[name], state.settings.token is not None
+            text = await state.compute(
+                request.scope["coview"],
+                lambda end: as_text(describe(OPERATIONS, served, with_token, prefix)).encode(),
             )
-        return body.documents
+            return Response(text, headers=headers)
 
-    @api.post("/transform", response_model=schemas.TransformAnswer, responses=_errors(*POST_ERRORS))
-    async def transform(body: schemas.DocumentsRequest, request: Request) -> Response:
-        """Compute the mixture of topics of documents."""
-        documents = checked(body)
-        return await state.answer(
-            request, lambda end: _with_ids(served.transform(documents, end), body)
-        )
+        return described
 
-    @api.post("/predict", response_model=schemas.PredictAnswer, responses=_errors(*POST_ERRORS))
-    async def predict(body: schemas.DocumentsRequest, request: Request) -> Response:
-        """Predict the topic of documents, or their class if the model is a classifier."""
-        documents = checked(body)
-        return await state.answer(
-            request, lambda end: _with_ids(served.predict(documents, end), body)
-        )
-
-    @api.post(
-        "/annotate",
-        response_model=schemas.AnnotateAnswer,
-        responses=_errors(*POST_ERRORS, 501),
-    )
-    async def annotate(body: schemas.AnnotateRequest, request: Request) -> Response:
-        """Predict the terms that documents would have in one of the views."""
-        documents = checked(body)
-        return await state.answer(
-            request,
-            lambda end: _with_ids(served.annotate(documents, body.in_view, body.top, end), body),
-        )
+    json_type, page_type = "application/json", "text/html; charset=utf-8"
+    page_headers = {"Content-Type": page_type, "Content-Security-Policy": PAGE_POLICY}
+    return [
+        *(_route(o.path, _operation(state, name, o), o.method, prefix) for o in OPERATIONS),
+        _route(
+            "/openapi.json", describing(json.dumps, **{"Content-Type": json_type}), "GET", prefix
+        ),
+        _route("/docs", describing(docs_page, **page_headers), "GET", prefix),
+    ]
 
 
-def _add_search(api: FastAPI, state: ServiceState) -> None:
-    @api.post("/search", response_model=schemas.SearchAnswer, responses=_errors(*POST_ERRORS, 404))
-    async def search(body: schemas.SearchRequest, request: Request) -> Response:
-        """Find the documents most similar to a query in any view, or to a known document."""
-        return await state.answer(
-            request,
-            lambda end: {
-                "hits": state.served.search(
-                    body.query, body.like, body.in_view, body.top, body.explain, end
-                )
-            },
-        )
+def _operation(state: ServiceState, name: str, operation: Operation) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        exchange, served = request.scope["coview"], state.models[name]
+        body = b"" if operation.method == "GET" else await exchange.json_body()
+        query = dict(request.query_params)
+
+        def work(end: Deadline) -> bytes:
+            if operation.method == "GET":
+                asked = operation.takes.model_validate(query)
+            else:
+                asked = state.asked(operation, served, body)
+            return json.dumps(operation.work(served, asked, end), allow_nan=False).encode()
+
+        return Response(await state.compute(exchange, work), media_type="application/json")
+
+    return endpoint
 
 
-def _add_topics(api: FastAPI, state: ServiceState) -> None:
-    @api.get("/topics", response_model=schemas.TopicsAnswer, responses=_errors(*GET_ERRORS, 504))
-    async def topics(request: Request, terms: Annotated[int, Query(ge=1, le=100)] = 10) -> Response:
-        """List the topics, the largest first, with the most relevant terms of each view."""
-        served = state.served
-        return await state.answer(
-            request, lambda end: {**served.facts(), "topics": served.topics(terms)}
-        )
+def _probe(state: ServiceState, path: str) -> Endpoint:
+    """Return a route that is answered at once, without a thread."""
 
-
-def _add_probes(api: FastAPI, state: ServiceState) -> None:
-    @api.get("/healthz", response_model=schemas.StatusAnswer, responses=_errors(*PROBE_ERRORS))
-    async def healthz() -> dict[str, str]:
-        """Tell that the process lives."""
-        return {"status": "ok"}
-
-    @api.get("/readyz", response_model=schemas.StatusAnswer, responses=_errors(*PROBE_ERRORS, 503))
-    async def readyz() -> dict[str, str]:
-        """Tell whether requests are welcome: not before the model is ready, not while stopping."""
-        if not state.ready:
+    async def endpoint(request: Request) -> Response:
+        if path == "/metrics":
+            return Response(state.metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+        content: dict[str, Any] = {"status": "ready" if path == "/readyz" else "ok"}
+        if path == "/readyz" and not state.ready:
             raise RequestError(503, "not_ready", "Not ready: starting or stopping.")
-        return {"status": "ready"}
+        if path == "/models":
+            content = {"models": [{"name": n, **m.facts()} for n, m in state.models.items()]}
+        return Response(json.dumps(content), media_type="application/json")
 
-    @api.get(
-        "/metrics",
-        response_class=Response,
-        responses={
-            200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
-            **_errors(*GET_ERRORS),
-        },
-    )
-    async def metrics() -> Response:
-        """Return counts and times of requests, as Prometheus reads them."""
-        return Response(state.metrics.text(), media_type=CONTENT_TYPE)
-
-
-def _add_description(api: FastAPI, state: ServiceState) -> None:
-    described = describe(api.openapi(), state.served, state.settings.token is not None)
-    text, page = json.dumps(described), docs_page(described)
-
-    @api.get("/openapi.json", include_in_schema=False)
-    async def openapi() -> Response:
-        return Response(text, media_type="application/json")
-
-    @api.get("/docs", include_in_schema=False)
-    async def docs() -> Response:
-        headers = {"Content-Security-Policy": PAGE_POLICY}
-        return Response(page, media_type="text/html", headers=headers)
-
-
-# -- errors ----------------------------------------------------------------------------------------
-
-
-def _add_errors(api: FastAPI) -> None:
-    @api.exception_handler(RequestError)
-    async def refuse(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestError)
-        return _error(request, error)
-
-    @api.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
-        return _error(request, RequestError(422, "invalid", validation_message(error.errors())))
-
-    @api.exception_handler(HTTPException)
-    async def http(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        code = {404: "not_found", 405: "bad_method"}.get(error.status_code, "bad_request")
-        headers = dict(error.headers or {})
-        message = f"{error.detail}."
-        return _error(request, RequestError(error.status_code, code, message, headers))
-
-    @api.exception_handler(Exception)
-    async def internal(request: Request, error: Exception) -> Response:
-        return _error(request, internal_error())  # the guard writes the log
-
-
-def _error(request: Request, error: RequestError) -> Response:
-    body = error_body(error.code, error.message, request.scope["coview.id"])
-    return Response(body, error.status, error.headers, media_type="application/json")
-
-
-def validation_message(errors: Any) -> str:
-    """Return the first things that are wrong with a body, in words, without what it holds.
-
-    >>> validation_message([{"loc": ("body", "top"), "msg": "Input should be greater than 0"}])
-    'top: Input should be greater than 0.'
-    """
-    parts = []
-    for error in list(errors)[:3]:
-        place = ".".join(str(part) for part in error["loc"][1:] if part != "[key]")
-        message = str(error["msg"]).removeprefix("Value error, ")
-        parts.append(f"{printable(place)}: {message}" if place else message)
-    more = len(errors) - len(parts)
-    return "; ".join(parts) + (f"; and {more:,} more" if more > 0 else "") + "."
+    return endpoint

@@ -117,12 +117,14 @@ class DocumentReader:
             if is_raw:
                 known.raw.append((row, value))
             else:
-                counts = self._counts(view, value, place)
-                self._check_signs(view, counts, place)
-                known.add_counts(row, counts)
+                self._check_signs(view, value, place)
+                known.add_counts(row, self._counts(view, value, place))
 
-    def _check_signs(self, view: str, counts: Mapping[int, float], place: str) -> None:
-        if min(counts.values(), default=0) < 0 and view not in self.real_views:
+    def _check_signs(self, view: str, value: Any, place: str) -> None:
+        """Refuse numbers below 0, also of terms that are not known."""
+        numbers = value.values() if isinstance(value, Mapping) else value
+        below = any(not isinstance(one, str) and one < 0 for one in numbers)
+        if below and view not in self.real_views:
             raise _wrong(f"{place}: counts of view {quoted(view)} must not be below 0.")
 
     # -- which views ---------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,7 +60,8 @@ class ServedModel:
     index : SearchIndex, optional
         What is searched, in its view alone. By default the training documents, in each view.
     documents : dict of Views, optional
-        Arguments of `SearchIndex` that say what is searched: "views" or "training_views".
+        What is searched: "views", new documents, or "training_views", those of the fit, from which
+        the model learns what a search needs where it does not keep that itself.
     captions : Captions, optional
         Titles and texts of the documents that are searched, which answers show.
 
@@ -99,6 +101,11 @@ class ServedModel:
         """The views that may have numbers below 0."""
         return self._reader.real_views
 
+    @property
+    def n_values(self) -> int:
+        """How many values a document has at most: of views, and of columns they are made from."""
+        return len(self.model.view_names_) + len(self.model.recipes_)
+
     def prepare(self) -> None:
         """Make the indexes and compile what requests run, so that the first is not the slowest."""
         if self._given is None:
@@ -111,6 +118,9 @@ class ServedModel:
 
     def _make_indexes(self) -> None:
         """Make an index of all views together, and of each view that some document has."""
+        training = self._documents.pop("training_views", None)
+        if training is not None and not hasattr(self.model, "search_"):
+            self.model.keep_search(training)
         self._indexes[None] = SearchIndex(self.model, n_jobs=1, **self._documents)
         for view in self.model.view_names_:
             try:
@@ -161,7 +171,8 @@ class ServedModel:
     ) -> Iterator[tuple[np.ndarray, int, bool]]:
         """Yield mixture, label and whether anything is known of each document."""
         for views in self._read(documents, deadline):
-            found = self.fitted.fold_in(views)
+            with _refusing():
+                found = self.fitted.fold_in(views)
             answers.add_clipped(found.clipped)
             mixtures = found.doc_topic.astype(np.float64)
             known = ~found.empty
@@ -196,15 +207,17 @@ class ServedModel:
         try:
             hits = index.query(asked, top, explain=explain)
         except ValueError as error:
-            if query is not None:
-                raise
-            raise RequestError(404, "no_document", str(error)) from error
-        return [self._described(row, index.in_view) for row in hits.to_rows()]
+            status, code = (404, "no_document") if query is None else (422, "bad_document")
+            raise RequestError(status, code, str(error)) from error
+        rows = zip(hits.to_rows(), hits, strict=True)
+        return [self._described(row, hit.title, index.in_view) for row, hit in rows]
 
-    def _described(self, row: dict[str, Any], view: str | None) -> dict[str, Any]:
+    def _described(
+        self, row: dict[str, Any], title: str | None, view: str | None
+    ) -> dict[str, Any]:
         """Add title and text of an answer, and its main topic if it is a training document."""
         document = str(row["position"] if row["id"] is None else row["id"])
-        title = self._captions.titles.get(document) or row["id"] or f"document {document}"
+        title = self._captions.titles.get(document) or title or row["id"] or f"document {document}"
         text = self._captions.text(document, view)
         row["title"] = title
         row["text"] = None if text is None else snippet(text, SNIPPET_LENGTH)
@@ -238,8 +251,6 @@ class ServedModel:
         self, documents: Sequence[Document], in_view: str, top: int, deadline: Deadline
     ) -> Answers:
         """Return the terms of one view that the other views of each document speak for."""
-        if not hasattr(self.fitted, "predict_terms"):
-            raise RequestError(501, "not_there", "This version of coview predicts no terms.")
         self._check_view(in_view)
         if not self.model.components_[in_view].any():
             raise RequestError(
@@ -248,7 +259,8 @@ class ServedModel:
         found = Answers()
         for views in self._read(documents, deadline):
             known = known_counts(self.model, views) > 0
-            terms = iter(self._predicted(views[known], in_view, top) if known.any() else ())
+            with _refusing():
+                terms = iter(self._predicted(views[known], in_view, top) if known.any() else ())
             rows = [{"terms": next(terms) if told else [], "known": bool(told)} for told in known]
             found.rows += rows
             found.add_clipped(count_clipped(views, self.model.scaling_))
@@ -281,6 +293,10 @@ class ServedModel:
         column = int(topics.max(axis=0).argmax())
         return {view: {str(column if names is None else names[column]): 1}}
 
+    def some_view(self, wanted: str) -> str | None:
+        """Return a view that can be searched, the wanted one if it can be."""
+        return wanted if wanted in self._indexes else next(iter(self._indexes))
+
     def facts(self) -> dict[str, Any]:
         """Return what the model is, for the list of topics."""
         return {
@@ -289,6 +305,15 @@ class ServedModel:
             "n_documents": len(self.model.doc_topic_),
             "views": list(self.model.view_names_),
         }
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Tell clients what is wrong with their documents where only the model finds it."""
+    try:
+        yield
+    except ValueError as error:
+        raise RequestError(422, "bad_document", str(error)) from error
 
 
 def finite(value: Any) -> Any:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+
+from coview.memory import resident_memory
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -50,7 +50,10 @@ class Metrics:
         """Return everything as Prometheus reads it."""
         with self._lock:
             lines = [*self._counters(), *self._histograms()]
-        for name, value in (*self.gauges.items(), ("process_resident_memory_bytes", resident)):
+        for name, value in (
+            *self.gauges.items(),
+            ("process_resident_memory_bytes", resident_memory),
+        ):
             lines += [f"# TYPE {name} gauge", f"{name} {value():g}"]
         return "\n".join(lines) + "\n"
 
@@ -75,15 +78,3 @@ class Metrics:
                 yield f'{name}_bucket{{route="{route}",le="{bound}"}} {total}'
             yield f'{name}_sum{{route="{route}"}} {self._seconds[route]:.6f}'
             yield f'{name}_count{{route="{route}"}} {total}'
-
-
-def resident() -> float:
-    """Return the bytes of memory that this process holds now, or held at most."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:  # no /proc
-        import resource
-
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024

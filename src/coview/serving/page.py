@@ -28,7 +28,7 @@ def docs_page(described: dict[str, Any]) -> str:
     Parameters
     ----------
     described : dict
-        As `FastAPI.openapi` returns it.
+        As `describe` returns it.
     """
     info = described["info"]
     title = for_html(f"{info['title']} {info['version']}")

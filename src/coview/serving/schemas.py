@@ -4,37 +4,56 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    FailFast,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
 
 from coview.serving.documents import is_picture
+from coview.wording import quoted
 
 MAX_COUNT = 1e9  # of a term, and the largest number of a row
+MIN_COUNT = 1e-30  # single precision has no shares of less
 MAX_TOP = 1000
 
 _EXPECTED = (
     "expected a text, an object of terms with counts, a list of terms, a list of numbers "
-    f"(from {-MAX_COUNT:g} to {MAX_COUNT:g}), or a picture as {{'base64': text}}"
+    f"(0, or from {MIN_COUNT:g} to {MAX_COUNT:g} in size), or a picture as {{'base64': text}}"
 )
 
 
 def _is_number(value: Any) -> bool:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and -MAX_COUNT <= value <= MAX_COUNT
+    return number and (value == 0 or MIN_COUNT <= abs(value) <= MAX_COUNT)
 
 
-def _check_value(value: Any) -> Any:
-    """Refuse what is no value of a view."""
-    if value is None or isinstance(value, str):
+def _is_value(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(_is_number, value.values())) or (is_picture(value) and len(value) == 1)
+    if isinstance(value, list):
+        return all(isinstance(term, str) for term in value) or all(map(_is_number, value))
+    return value is None or isinstance(value, str)
+
+
+def _check_document(value: Any) -> Any:
+    """Refuse what is no document, at the first of its values that is wrong."""
+    if not isinstance(value, dict) or not value:
+        raise ValueError("expected an object with a value of at least 1 view")
+    for view, one in value.items():
+        if not _is_value(one):
+            raise ValueError(f"view {quoted(view)}: {_EXPECTED}")
+    return value
+
+
+def _check_ids(value: Any) -> Any:
+    if value is None or (isinstance(value, list) and all(isinstance(one, str) for one in value)):
         return value
-    if isinstance(value, dict) and (
-        all(map(_is_number, value.values())) or (is_picture(value) and len(value) == 1)
-    ):
-        return value
-    if isinstance(value, list) and (
-        all(isinstance(term, str) for term in value) or all(map(_is_number, value))
-    ):
-        return value
-    raise ValueError(_EXPECTED)
+    raise ValueError("expected a list of texts")
 
 
 def _no_lookalike(value: Any) -> Any:
@@ -45,10 +64,13 @@ def _no_lookalike(value: Any) -> Any:
 
 
 # what each view takes is said by `coview.serving.description`
-Value = Annotated[Any, BeforeValidator(_check_value)]
-Document = Annotated[dict[str, Value], Field(min_length=1, description="Values by view.")]
-Documents = Annotated[list[Document], Field(min_length=1)]
-Ids = Annotated[list[str] | None, Field(description="Names of the documents, given back.")]
+Document = Annotated[Any, BeforeValidator(_check_document), WithJsonSchema({"type": "object"})]
+Documents = Annotated[list[Document], FailFast(), Field(min_length=1)]
+_IDS_SCHEMA = {
+    "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}],
+    "description": "Names of the documents, given back.",
+}
+Ids = Annotated[Any, BeforeValidator(_check_ids), WithJsonSchema(_IDS_SCHEMA)]
 Top = Annotated[int, BeforeValidator(_no_lookalike), Field(ge=1, le=MAX_TOP)]
 _LIKE_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0}]}
 
@@ -92,7 +114,7 @@ class SearchRequest(_Request):
         extra="forbid",
         json_schema_extra={"oneOf": [{"required": ["query"]}, {"required": ["like"]}]},
     )
-    query: Document = None  # type: ignore[assignment]
+    query: Document = None
     like: Annotated[Any, BeforeValidator(_check_like), WithJsonSchema(_LIKE_SCHEMA)] = None
     in_view: str | None = None
     top: Top = 10
@@ -103,6 +125,12 @@ class SearchRequest(_Request):
         if (self.query is None) == (self.like is None):
             raise ValueError("give either query or like")
         return self
+
+
+class TopicsRequest(BaseModel):
+    """How much of the topics is wanted."""
+
+    terms: Annotated[int, Field(ge=1, le=100)] = 10
 
 
 # -- answers ---------------------------------------------------------------------------------------
@@ -148,6 +176,29 @@ class PredictAnswer(BaseModel):
     documents: list[Prediction]
 
 
+class FoundReason(BaseModel):
+    """What one kind of evidence, or one topic, adds to a score."""
+
+    kind: Annotated[
+        str | None,
+        Field(description="names, translation, topics or map; null where topics alone rank."),
+    ]
+    contribution: float
+    share: Annotated[float, Field(description="Of all that speaks for the answer.")]
+    calls: Annotated[
+        list[list[Any]],
+        Field(
+            description="For names and translation: a term of the query, the terms of the answer "
+            "that stand for it, and what these add."
+        ),
+    ]
+    topic: int | None
+    label: int | float | bool | str | None
+    terms: Annotated[dict[str, list[str]], Field(description="Of the topic, by view.")]
+    query_words: dict[str, list[list[Any]]]
+    answer_words: dict[str, list[list[Any]]]
+
+
 class FoundDocument(BaseModel):
     """One answer to a query."""
 
@@ -159,10 +210,18 @@ class FoundDocument(BaseModel):
         str | None,
         Field(description="The beginning of its text in the view searched, where it is known."),
     ]
-    score: float
+    score: Annotated[
+        float,
+        Field(
+            description="The probability that this is the document asked for; where topics alone "
+            "rank, how similar its topics are, up to 1."
+        ),
+    ]
     topic: int | None
     name: str | None
-    explanation: list[dict[str, Any]] | None = None
+    explanation: Annotated[
+        list[FoundReason] | None, Field(description="Empty where nothing speaks for the answer.")
+    ] = None
 
 
 class SearchAnswer(BaseModel):
@@ -216,6 +275,22 @@ class TopicsAnswer(BaseModel):
     n_documents: int
     views: list[str]
     topics: list[TopicSummary]
+
+
+class ServedModelFacts(BaseModel):
+    """One of the models that are served."""
+
+    name: str
+    model: str
+    n_topics: int
+    n_documents: int
+    views: list[str]
+
+
+class ModelsAnswer(BaseModel):
+    """The models that are served; the first is asked where no name is given."""
+
+    models: list[ServedModelFacts]
 
 
 class StatusAnswer(BaseModel):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import signal
 import socket
 import sys
 import threading
 import warnings
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from types import FrameType
 from typing import Any
 
@@ -19,40 +21,54 @@ from coview.escaping import one_line
 from coview.runners.native import one_native_thread
 from coview.serving.app import ServiceState, make_app
 from coview.serving.engine import ServedModel
-from coview.serving.protocol import BoundedProtocol
+from coview.serving.guard import log
 from coview.serving.settings import ServiceSettings
 from coview.views.checks import DataWarning
+from coview.wording import printable
 
 IDLE_SECONDS = 5  # that a connection is kept for a next request
 MAX_HEADERS = 32 * 1024  # bytes
+FACTS = ("request", "client", "method", "route", "status", "ms")  # of a request, in the log
 
 
 def serve(
-    served: ServedModel,
+    models: Mapping[str, Callable[[], ServedModel]],
     settings: ServiceSettings | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve a model until SIGTERM or Ctrl-C; requests that have begun are answered.
+    """Serve models until SIGTERM or Ctrl-C; requests that have begun are answered.
+
+    On SIGHUP all models are read again; those of before answer until the new ones are ready, and
+    go on if these cannot be read.
 
     Parameters
     ----------
-    served : ServedModel
+    models : dict of callables
+        By name, what reads a model. The first is asked where no name is given.
     settings : ServiceSettings, optional
     tell : callable, optional
         Called with a sentence when the service listens, and when it is ready.
     """
     settings = settings or ServiceSettings()
     tell = tell or (lambda words: None)
-    state = ServiceState(served, settings)
+    state = ServiceState({name: read() for name, read in models.items()}, settings)
     listener = listen(settings)
-    _write_log()
+    _write_log(settings.log_format)
     # of documents of clients there would be one in the log for each, and they are remembered
     warnings.simplefilter("ignore", DataWarning)
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     tell(f"Listening on http://{shown}:{port} (description: /docs). Stop with Ctrl-C.")
-    server = make_server(state)
+    server = GracefulServer(state)
     threading.Thread(target=_prepare, args=(state, server, tell), daemon=True).start()
+    if hasattr(signal, "SIGHUP"):  # Windows has none
+        reloading = threading.Lock()
+        signal.signal(
+            signal.SIGHUP,
+            lambda *_: threading.Thread(
+                target=reload, args=(state, models, reloading), daemon=True
+            ).start(),
+        )
     try:
         with one_native_thread():  # one thread for each request
             server.run(sockets=[listener])
@@ -62,31 +78,24 @@ def serve(
         raise server.failure
 
 
-def make_server(state: ServiceState) -> GracefulServer:
-    """Return the server of a service, with all limits set.
-
-    Parameters
-    ----------
-    state : ServiceState
-    """
-    settings = state.settings
-    protocol: Any = partial(BoundedProtocol, read_timeout=settings.read_timeout)
-    config = uvicorn.Config(
-        make_app(state),
-        http=protocol,
-        ws="none",
-        loop="asyncio",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,  # addresses of clients that anybody could claim
-        limit_concurrency=settings.max_connections,
-        timeout_keep_alive=IDLE_SECONDS,
-        timeout_graceful_shutdown=int(settings.timeout + settings.read_timeout) + 1,
-        h11_max_incomplete_event_size=MAX_HEADERS,
-    )
-    return GracefulServer(config, state)
+def reload(
+    state: ServiceState,
+    models: Mapping[str, Callable[[], ServedModel]],
+    one_at_a_time: AbstractContextManager[Any],
+) -> None:
+    """Read all models again and take them when they are ready; keep the old ones otherwise."""
+    with one_at_a_time:
+        try:
+            new = {name: read() for name, read in models.items()}
+            for served in new.values():
+                served.prepare()
+        except Exception as error:
+            log.error(
+                "The models were not read again, the old ones stay: %s", printable(error, 500)
+            )
+            return
+        state.models.update(new)
+        log.info("The models were read again.")
 
 
 def listen(settings: ServiceSettings) -> socket.socket:
@@ -109,7 +118,8 @@ def listen(settings: ServiceSettings) -> socket.socket:
 def _prepare(state: ServiceState, server: GracefulServer, tell: Callable[[str], None]) -> None:
     """Make the model ready, beside the server, which answers its probes meanwhile."""
     try:
-        state.served.prepare()
+        for served in state.models.values():
+            served.prepare()
     except Exception as error:
         server.failure = error
         server.should_exit = True
@@ -119,16 +129,32 @@ def _prepare(state: ServiceState, server: GracefulServer, tell: Callable[[str], 
 
 
 class GracefulServer(uvicorn.Server):
-    """A server that says that it is not ready before it stops.
+    """uvicorn with all limits set, which says that it is not ready before it stops.
 
     Parameters
     ----------
-    config : uvicorn.Config
     state : ServiceState
     """
 
-    def __init__(self, config: uvicorn.Config, state: ServiceState) -> None:
-        super().__init__(config)
+    def __init__(self, state: ServiceState) -> None:
+        settings = state.settings
+        protocol: Any = state.connections
+        super().__init__(
+            uvicorn.Config(
+                make_app(state),
+                http=protocol,
+                ws="none",
+                loop="asyncio",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,  # addresses of clients that anybody could claim
+                timeout_keep_alive=IDLE_SECONDS,
+                timeout_graceful_shutdown=int(settings.timeout + settings.read_timeout) + 1,
+                h11_max_incomplete_event_size=MAX_HEADERS,
+            )
+        )
         self._state = state
         self.failure: Exception | None = None
 
@@ -159,10 +185,22 @@ class OneLine(logging.Formatter):
         return one_line(super().format(record))
 
 
-def _write_log() -> None:
+class JsonLines(logging.Formatter):
+    """Lines of a log as JSON objects, for programs."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a record as one object; of a request, what is known of it."""
+        facts = {name: vars(record)[name] for name in FACTS if name in vars(record)}
+        when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        said = {"time": when, "level": record.levelname, "message": record.getMessage()}
+        return json.dumps({**said, **facts})
+
+
+def _write_log(log_format: str) -> None:
     """Write the log to standard error: requests, and what uvicorn warns of."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(OneLine("%(asctime)s %(levelname)s %(message)s"))
+    lines = OneLine("%(asctime)s %(levelname)s %(message)s")
+    handler.setFormatter(JsonLines() if log_format == "json" else lines)
     for name, level in (("coview.serving", logging.INFO), ("uvicorn", logging.WARNING)):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]

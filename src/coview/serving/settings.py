@@ -43,13 +43,16 @@ class ServiceSettings:
     workers : int, default=2
         Requests that are worked on at once, each in one thread.
     max_requests : int, default=64
-        Requests that are read, wait or are worked on; more are sent away (503).
+        Requests that wait or are worked on; more are sent away (503).
     max_connections : int, default=512
-        Open connections, idle ones included.
+        Open connections. A further one takes the place of one that waits for its client: the
+        oldest of the address that has the most.
     rate : float, default=100
         Requests a second of one address, twice as many at once (429); 0 is no limit.
     drain : float, default=0
         Seconds between SIGTERM and the end of listening, in which ``/readyz`` already says no.
+    log_format : {"text", "json"}, default="text"
+        Lines for people, or an object for each line.
 
     Examples
     --------
@@ -74,6 +77,7 @@ class ServiceSettings:
     max_connections: int = 512
     rate: float = 100.0
     drain: float = 0.0
+    log_format: str = "text"
 
     def __post_init__(self) -> None:
         check_int("port", self.port, 0)
@@ -81,6 +85,8 @@ class ServiceSettings:
             check_int(name, getattr(self, name), 1)
         for name in ("timeout", "read_timeout", "rate", "drain"):
             check_real(name, getattr(self, name), 0.0)
+        if self.log_format not in ("text", "json"):
+            raise ValueError(f"log_format must be 'text' or 'json'; got {self.log_format!r}.")
         if self.port > 65535:
             raise ValueError(f"port must be at most 65535; got {self.port}.")
         if self.timeout <= 0 or self.read_timeout <= 0:

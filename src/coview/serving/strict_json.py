@@ -8,11 +8,25 @@ from typing import Any, NoReturn
 
 from coview.serving.errors import RequestError
 
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 # half of a pair of surrogates, maybe: whether it is a whole pair is looked at where one is found
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-def parse_json(body: bytes) -> Any:
+def count_containers(body: bytes | bytearray, most: int) -> int:
+    """Return how many objects and lists a JSON text has; of no more than `most`, a bound.
+
+    >>> count_containers(b'{"a": ["[[", {}]}', most=1)
+    3
+    """
+    found = body.count(b"{") + body.count(b"[")
+    if found <= most:
+        return found
+    outside = _STRING.sub(b"", body)
+    return outside.count(b"{") + outside.count(b"[")
+
+
+def parse_json(body: bytes | bytearray) -> Any:
     """Return the value of a JSON text; `RequestError` (400) says where it is wrong.
 
     Examples
@@ -28,16 +42,18 @@ def parse_json(body: bytes) -> Any:
         value = json.loads(
             body.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=_unique_keys
         )
+        if _SURROGATE.search(body):
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as error:
         _refuse(f"it is not UTF-8 at byte {error.start:,}")
+    except UnicodeEncodeError:
+        _refuse("a text has half of a surrogate pair")
     except json.JSONDecodeError as error:
         _refuse(f"{error.msg}, line {error.lineno:,}, column {error.colno:,}")
     except RecursionError:
         _refuse("it is nested too deeply")
     except ValueError:  # an integer of thousands of digits
         _refuse("a number is too long")
-    if _SURROGATE.search(body):
-        _check_surrogates(value)
     return value
 
 
@@ -54,10 +70,3 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         _refuse("a key stands twice in one object")
     return found
-
-
-def _check_surrogates(value: Any) -> None:
-    try:
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError:
-        _refuse("a text has half of a surrogate pair")

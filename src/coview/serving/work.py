@@ -61,6 +61,8 @@ class WorkerPool:
     Parameters
     ----------
     n_threads : int
+    most : int
+        Requests that wait or are worked on; more are sent away.
 
     Notes
     -----
@@ -68,11 +70,16 @@ class WorkerPool:
     not begun never begins: no more than `n_threads` are ever busy with what nobody waits for.
     """
 
-    def __init__(self, n_threads: int) -> None:
+    def __init__(self, n_threads: int, most: int) -> None:
         self._threads = ThreadPoolExecutor(n_threads, thread_name_prefix="coview-work")
+        self._most = most
+        self.n_requests = 0
 
     async def run(self, work: Callable[[], Result], deadline: Deadline) -> Result:
-        """Return the result of work done in a thread; `RequestError` (504) if it takes too long."""
+        """Return the result of work done in a thread; `RequestError` (503, 504) if it cannot be."""
+        if self.n_requests >= self._most:
+            raise busy()
+        self.n_requests += 1
         future = self._threads.submit(work)
         try:
             async with asyncio.timeout(deadline.left):
@@ -82,9 +89,15 @@ class WorkerPool:
                 504, "too_slow", "This took too long. Send fewer or shorter documents."
             ) from None
         finally:
+            self.n_requests -= 1
             deadline.cancel()
             future.cancel()
 
     def close(self) -> None:
         """End the threads: what has not begun is dropped."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def busy() -> RequestError:
+    """Return what a client is told that should come again later."""
+    return RequestError(503, "busy", "Too many requests at once. Try again.", {"Retry-After": "1"})

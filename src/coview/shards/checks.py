@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 
 from coview.shards.format import ViewInfo
@@ -69,6 +71,18 @@ def _check_values(view: ViewInfo, data: np.ndarray) -> None:
         raise ValueError("it holds zeros, which are not entries")
     if view.whole and (data != np.rint(data)).any():
         raise ValueError("it holds values that are no whole numbers; its manifest says all are")
+
+
+def checksum(*arrays: np.ndarray) -> int:
+    """Return a checksum of arrays, quick enough for every pass over the data.
+
+    >>> checksum(np.arange(3)) == checksum(np.arange(3)) != checksum(np.arange(4))
+    True
+    """
+    found = 0
+    for array in arrays:
+        found = zlib.crc32(np.ascontiguousarray(array).data, found)
+    return found
 
 
 def check_mask(mask: np.ndarray) -> None:

@@ -20,7 +20,7 @@ from coview.memory import check_memory, memory_bytes
 from coview.params import check_int
 from coview.reading.recipes import Recipe, read_recipe
 from coview.shards import storage
-from coview.shards.checks import check_mask, check_rows_of_view
+from coview.shards.checks import check_mask, check_rows_of_view, checksum
 from coview.shards.format import MANIFEST, ROW_PARTS, Manifest, ShardInfo, ViewInfo, read_manifest
 from coview.shards.repr import describe
 from coview.shards.sealed import Buffers, SealedFiles
@@ -116,7 +116,8 @@ class ShardedViews:
         self.path = storage.absolute(path)
         self.manifest: Manifest = read_manifest(self.path)
         self.files = SealedFiles(self.path, self.manifest.files)
-        self._sound: set[tuple[str, tuple[int, int]]] = set()  # rows that kernels can work on
+        # checksums of rows that kernels can work on, by file and place
+        self._sound: dict[tuple[str, tuple[int, int]], int] = {}
 
     @property
     def manifest_file(self) -> str:
@@ -299,7 +300,8 @@ class ShardedViews:
         """Return rows of one view of a shard."""
         view, nonzeros = self.manifest.views[number], shard.nonzeros[number]
         names = [f"{shard.name}/v{number}.{part}.npy" for part in ROW_PARTS]
-        seen = (names[0], rows) in self._sound and all(map(self.files.is_verified, names))
+        place = names[0], rows
+        seen = place in self._sound and all(map(self.files.is_verified, names))
         wide = (rows[0], rows[1] + 1)
         indptr = self.files.array(names[0], np.int64, (shard.n_docs + 1,), wide, into)
         with self.files.understood(names[0]):
@@ -307,11 +309,14 @@ class ShardedViews:
         part = int(indptr[0]), max(int(indptr[0]), int(indptr[-1]))
         indices = self.files.array(names[1], view.index_dtype, (nonzeros,), part, into)
         data = self.files.array(names[2], np.dtype(view.dtype), (nonzeros,), part, into)
-        if not seen:
-            with self.files.understood(names[1]):
+        found = checksum(indptr, indices, data, present)
+        with self.files.understood(names[1]):
+            if not seen:
                 whole = rows == (0, shard.n_docs)
                 check_rows_of_view(view, indptr, indices, data, present, nonzeros, whole)
-            self._sound.add((names[0], rows))
+                self._sound[place] = found
+            elif self._sound[place] != found:  # the disk, or the memory of its cache, has failed
+                raise ValueError("its rows are not those that were read before")
         # scipy wants columns and places of one type
         short = view.index_dtype if len(data) <= np.iinfo(np.int32).max else np.int64
         places: np.ndarray = (indptr - part[0]).astype(short)

@@ -112,7 +112,7 @@ def _write_views(folder: Path, views: Views) -> None:
 @contextmanager
 def new_folder(path: str | os.PathLike[str], overwrite: bool) -> Iterator[Path]:
     """Yield a folder to write to, which is moved to its place at the end, or removed."""
-    target = Path(path).resolve()  # a link to a folder stays a link
+    target = Path(os.path.realpath(path))  # a link to a folder stays a link
     restore_folder(target)
     check_target(target, overwrite)
     with temporary_folder(target) as beside:

@@ -30,7 +30,14 @@ import scipy.sparse as sp
 from coview.outputs import temporary_folder
 from coview.reading.plain_files import load_array, load_sparse, map_array, read_file, read_lines
 from coview.reading.recipes import read_recipes, write_recipe
-from coview.store import DamagedFile, replace_folder, restore_folder
+from coview.store import (
+    DamagedFile,
+    file_stamp,
+    moved_aside,
+    read_steadily,
+    replace_folder,
+    restore_folder,
+)
 from coview.views.checks import check_ids, check_view_names
 from coview.views.contents import Contents
 from coview.views.labels import is_unlabeled
@@ -55,7 +62,7 @@ _LONGEST_NAME = 200
 def write_folder(folder: str | os.PathLike[str], contents: Contents, overwrite: bool) -> None:
     """Write the contents of a `Views`; an existing folder is replaced whole, or not touched."""
     # a link to a folder stays a link
-    target = Path(folder).resolve()
+    target = Path(os.path.realpath(folder))
     _check_view_files(contents.matrices)
     restore_folder(target)
     _check_target(target, overwrite)
@@ -158,6 +165,19 @@ def read_folder(
 ) -> dict[str, Any]:
     """Read a views folder as keyword arguments of `Views`; see `Views.load`."""
     folder = Path(folder)
+    return read_steadily(lambda: _stamp(folder), lambda: _read_files(folder, views))
+
+
+def _stamp(folder: Path) -> Any:
+    """Return what tells a folder from another one that has taken its place."""
+    try:
+        return [(path.name, file_stamp(path)) for path in sorted(folder.iterdir())]
+    except OSError:
+        # while it is being replaced, like nothing else
+        return object() if moved_aside(folder) else None
+
+
+def _read_files(folder: Path, views: Sequence[str] | None) -> dict[str, Any]:
     listed = _check_listed(folder)
     files = _view_files(folder)
     names = _check_wanted(folder, list(files), views)

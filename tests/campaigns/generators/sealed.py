@@ -85,7 +85,7 @@ def _index(what: str) -> Any:
     import coview
 
     model = _model_of_index()
-    options: dict[str, Any] = {"approximate": {"method": "approximate"}}.get(what, {})
+    options: dict[str, Any] = {}
     if what == "semantic":
         options = {"space": "semantic", "labels": _views().labels}
     return coview.SearchIndex(model, in_view="view_1", **options)
@@ -112,7 +112,7 @@ def make_model(rng: np.random.Generator, folder: Path) -> Case:
 
 def make_index(rng: np.random.Generator, folder: Path) -> Case:
     """Return an index file to load and to search."""
-    what = str(rng.choice(["exact", "approximate", "semantic"]))
+    what = str(rng.choice(["topic", "semantic"]))
     return _case("index", what, folder / "m.index", _use_index, rng)
 
 

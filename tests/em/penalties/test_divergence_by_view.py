@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from coview import DivergenceCoPLSA
 from coview.datasets import make_views
@@ -93,7 +94,7 @@ def test_the_objective_never_falls(divergence, strength):
     views = make_views(60, 3, [40, 30, 20], missing=0.2, view_noise=0.3, random_state=4)
     options = {"strength": strength, "tol": 0.0, "max_iter": 40, "dtype": "float64"}
     options |= {"init": views.labels, "divergence": divergence, "view_weights": "balanced"}
-    paper = DivergenceCoPLSA(3, step="paper", **options).fit(views)
+    paper = DivergenceCoPLSA(3, step="literal", **options).fit(views)
     joint = DivergenceCoPLSA(3, **options).fit(views)
     objective = paper.trace_.objective
     assert np.diff(objective).min() >= -1e-9 * abs(objective[-1])
@@ -101,6 +102,34 @@ def test_the_objective_never_falls(divergence, strength):
     if strength == 0.1:  # with more it is slow, or stops where no view can improve alone
         assert objective[-1] == pytest.approx(joint.objective_, rel=1e-3)
     np.testing.assert_allclose(paper.transform(views).sum(axis=1), 1, atol=1e-9)
+
+
+def test_a_step_for_l1_that_cannot_move_goes_on_with_the_joint_one():
+    views = make_views(60, 3, [40, 30], random_state=4)
+    options = {"divergence": "l1", "init": "random", "tol": 1e-5, "view_weights": 1.0}
+    options |= {"ensemble": 0, "random_state": 0}
+    literal = DivergenceCoPLSA(3, step="literal", **options).fit(views)
+    np.testing.assert_allclose(literal.doc_topic_, 1 / 3, atol=1e-6)  # where it began
+    with pytest.warns(ConvergenceWarning, match=r"cannot leave mixtures.*step='literal' nowhere"):
+        paper = DivergenceCoPLSA(3, step="paper", **options).fit(views)
+    joint = DivergenceCoPLSA(3, **options).fit(views)
+    lost = joint.objective_ - literal.objective_
+    assert joint.objective_ - paper.objective_ < 0.05 * lost
+    assert np.diff(paper.trace_.objective).min() >= -1e-6 * abs(paper.objective_)
+
+
+def test_inner_steps_are_steps_in_a_row():
+    views = make_views(40, 3, [20, 15], random_state=4)
+    options = {"dtype": "float64", "tol": 0.0, "init": views.labels, "view_weights": 1.0}
+    once = DivergenceCoPLSA(3, inner_steps=2, max_iter=1, **options)
+    assert once._schedule == ("emissions", "emissions", "thetas", "thetas")
+    few, many = (
+        DivergenceCoPLSA(3, inner_steps=n, max_iter=300, **options).fit(views) for n in (1, 4)
+    )
+    assert many.objective_ == pytest.approx(few.objective_, rel=1e-6)
+    assert many.trace_.objective[0] > few.trace_.objective[0]
+    with pytest.raises(ValueError, match="inner_steps must be an integer of at least 1"):
+        once.set_params(inner_steps=0).fit(views)
 
 
 def test_a_bad_step_is_named():

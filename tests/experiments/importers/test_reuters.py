@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from coview.datasets import load_reuters, load_reuters1200
-from experiments.importers import import_reuters, import_reuters1200
+from experiments.importers import import_dataset, import_reuters, import_reuters1200
 from tests.experiments.importers.packing import mat_file, refused, tar_bytes, write, zip_bytes
 
 LABELS = ["E21", "CCAT", "M11", "GCAT", "C15", "ECAT"]
@@ -47,6 +47,20 @@ def test_reuters(tmp_path, stories):
         np.testing.assert_allclose(views[view].toarray(), matrix[:, :8], atol=1e-6)
         assert views.features[view].tolist() == [str(5 * j + 1) for j in range(8)]
     assert [views.label_names[label] for label in views.labels] == labels
+
+
+def test_stories_written_in_another_language(tmp_path, stories, monkeypatch):
+    monkeypatch.setenv("COVIEW_DATA", str(tmp_path / "data"))
+    labels, matrices = stories
+    files = {f"Index_IT-{v.upper()}": index_bytes(labels, X) for v, X in matrices.items()}
+    archive = write(tmp_path / "reuters.zip", zip_bytes(files))
+    views, folder = import_dataset("reuters", archive, source="it")
+    assert folder.name == "reuters-it"
+    np.testing.assert_allclose(views["fr"].toarray(), matrices["fr"][:, :8], atol=1e-6)
+    with pytest.raises(ValueError, match="source='it' is for the data set reuters"):
+        import_dataset("mfeat", archive, source="it")
+    with pytest.raises(ValueError, match="source must be one of 'en'"):
+        import_reuters(archive, tmp_path / "x", source="de")
 
 
 def test_a_sample_of_reuters(tmp_path, stories):

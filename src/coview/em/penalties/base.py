@@ -4,17 +4,23 @@ The objective of every model is log-likelihood - penalty. A penalty sees mixture
 arrays (documents, topics), one for each slot of the problem, and takes their M-step.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from coview.em.simplex import row_normalize
+
+Packed = tuple[dict[str, Any], dict[str, np.ndarray], dict[str, np.ndarray]]
 
 
 class Penalty:
     """No penalty, which is plain EM; also the base class of all penalties.
 
     A penalty writes `value` and `m_step`. The other hooks have defaults: `at` for penalties with an
-    entry for each document, the last four for penalties with parameters of their own (weights of
-    graphs, say), which `refresh` fits, or with something to report.
+    entry for each document, `pack` and `unpack` for those that clusters work with, the others for
+    penalties with parameters of their own (weights of graphs, say), which `refresh` fits, or with
+    something to report.
 
     Attributes
     ----------
@@ -51,6 +57,29 @@ class Penalty:
     def at(self, docs: slice | np.ndarray) -> "Penalty":
         """Return the penalty of some documents only; called on row_local penalties alone."""
         return self
+
+    def pack(self) -> Packed:
+        """Return the penalty for other processes: `unpack` makes it again from some documents.
+
+        Returns
+        -------
+        settings : dict
+            Data for JSON; floats come back with all their bits.
+        shared : dict of ndarray
+            What all documents share.
+        by_document : dict of ndarray of shape (documents, ...)
+        """
+        if type(self).pack is Penalty.pack and type(self) is not Penalty:
+            raise TypeError(
+                f"{type(self).__name__} cannot be taken to a cluster: it does not say how "
+                "(`pack` and `unpack`). Fit without a runner."
+            )
+        return {}, {}, {}
+
+    @classmethod
+    def unpack(cls, settings: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> "Penalty":
+        """Return the penalty of the documents whose arrays are given beside the shared ones."""
+        return cls(**settings, **arrays)
 
     @property
     def parameters(self) -> tuple[float, ...]:

@@ -59,12 +59,14 @@ for Q = 0 given the present views: the mean (l2), by (11) and (14) (skl), betwee
 (l1); where one view is present, that one. With lam = 0 it stays as it was until `fill`.
 """
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-from coview.em.penalties.base import Penalty
+from coview.em.penalties.base import Packed, Penalty
 from coview.em.penalties.divergence_by_view import cycle
 from coview.em.simplex import limits, row_normalize
 
@@ -72,6 +74,7 @@ CHUNK = 256  # documents that are worked on together, in double precision
 # lam / mass above which equal mixtures are taken: the maximum is at most 1 / lam better, relative
 # to the mass, and rounding would cost more than that
 INFINITE = {"float64": 1e9, "float32": 1e7}
+NOTICEABLE = 1e-3  # a share that the paper's step for l1 could not move, and the joint one does
 Thetas = tuple[np.ndarray, ...]
 
 
@@ -84,8 +87,10 @@ class DivergenceAgreement(Penalty):
     divergence : {"skl", "l2", "l1"}
     strengths : ndarray of shape (documents,)
         lam of each document.
-    step : {"joint", "paper"}
-        All views of a document at once, or one after the other as in the paper.
+    step : {"joint", "paper", "literal"}
+        All views of a document at once, or one after the other as in the paper. For l1 the latter
+        returns its input where all views agree and max_k Q_k/h_k - min_k Q_k/h_k <= 2 lam, though
+        the views together could go on: "paper" then takes the joint step, "literal" stays.
     pairs : ndarray of shape (views, views), optional
         Symmetric factors of lam for each pair of views, all 1 by default; for step="paper".
         The mixture of an absent view is filled in from the present ones all alike.
@@ -99,6 +104,12 @@ class DivergenceAgreement(Penalty):
     def at(self, docs: slice | np.ndarray) -> "DivergenceAgreement":
         """Return the penalty of some documents, a slice or an array of positions."""
         return replace(self, strengths=self.strengths[docs])
+
+    def pack(self) -> Packed:
+        """Return the penalty for other processes."""
+        settings = {"divergence": self.divergence, "step": self.step}
+        pairs = {} if self.pairs is None else {"pairs": self.pairs}
+        return settings, pairs, {"strengths": self.strengths}
 
     def value(self, thetas: tuple[np.ndarray, ...], present: np.ndarray) -> float:
         """Return the penalty in (8); for skl, shares of 0 count as the smallest a step leaves."""
@@ -149,7 +160,7 @@ class DivergenceAgreement(Penalty):
         where its coupling acts as a coupling of the others: with one other view, and for l2, where
         lam of the others grows by n / active_views. In the paper's step no view is left out.
         """
-        if self.step == "paper":
+        if self.step != "joint":
             return present, self.strengths
         follows = (some.sum(axis=1) == 1) | (self.divergence == "l2")
         active_views = np.where(follows[:, None], some, present)
@@ -172,14 +183,42 @@ class DivergenceAgreement(Penalty):
         old, q = self._positive(_stack(thetas, docs), tiny), _stack(counts, docs)
         lam = lam.astype(np.float64)  # a copy
         kernel.divide_by_mass(q, lam, present, tiny)
-        if self.step == "paper":
-            new = cycle(q, lam[:, None, None] * pairs, old, present, self.divergence)
-        else:
+        if self.step == "joint":
             new = self._maximum(q, lam, present, dtype)
+        else:
+            new = cycle(q, lam[:, None, None] * pairs, old, present, self.divergence)
+        if self.step == "paper" and self.divergence == "l1" and self.pairs is None:
+            self._free(new, old, q, lam, present, dtype)
         single = dtype == np.float32
         kernel.keep_better(self._kind, q, lam, pairs, present, old, tiny, single, new)
         for v, c in enumerate(counts):
             kernel.put_rows(new, docs, v, c)
+
+    def _free(
+        self,
+        new: np.ndarray,
+        old: np.ndarray,
+        q: np.ndarray,
+        lam: np.ndarray,
+        present: np.ndarray,
+        dtype: np.dtype,
+    ) -> None:
+        """Take the joint step where one view after the other has not moved; warn if it matters."""
+        moved = np.where(present[:, :, None], np.abs(new - old), 0.0).max(axis=(1, 2))
+        counted = ((q.sum(axis=2) > 0) | ~present).all(axis=1)
+        stuck = np.flatnonzero(counted & (moved <= np.sqrt(np.finfo(dtype).eps) / 100))
+        freed = self._maximum(q[stuck], lam[stuck], present[stuck], dtype)
+        away = np.where(present[stuck][:, :, None], np.abs(freed - new[stuck]), 0.0)
+        new[stuck] = np.where(present[stuck][:, :, None], freed, new[stuck])
+        if away.max(initial=0.0) > NOTICEABLE:
+            warnings.warn(
+                "With divergence='l1' the paper's step, one view after the other, cannot leave "
+                "mixtures that all views of a document share, though they are not a maximum: the "
+                "joint step is taken there. step='joint' takes it everywhere, step='literal' "
+                "nowhere.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
 
     @property
     def _kind(self) -> int:

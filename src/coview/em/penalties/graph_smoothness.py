@@ -22,9 +22,11 @@ the EM estimate smoothed, the minimizer of
     1/2 sum_i rho_i |P_i - V_i / rho_i|^2 + lambda/2 Tr(P' L P),    rho = diag(Omega),
 
 and not the maximizer of the M-step function sum V log P - lambda R, so the objective may fall.
-With `safeguard` it is only a direction: the step goes from the old mixtures toward it as far as
-that function does not fall, as in generalized EM (LapPLSI). Equation numbers are those of Wang et
-al. (2017).
+With `safeguard` it is only taken where that function rises, as in generalized EM (LapPLSI).
+Elsewhere the step goes toward P (g + c), normalized, with the gradient g = V / P - 2 lambda L P and
+the smallest c >= 0 of a document for which no share is negative; where c > 0 only half of the way,
+so that no share becomes 0. That is an ascent direction, as in `penalties.similarity`, so the step
+comes to rest at stationary points only. Equation numbers are those of Wang et al. (2017).
 
 Eq. 10 gives weights with sum alpha = 1, hence sum mu < 1, against Eq. 6, unless one graph takes
 all; `normalize_weights` divides by their sum.
@@ -149,7 +151,7 @@ class GraphSmoothness(Penalty):
         new = smooth(  # (15)
             expected, old, self.strength, self.graph, pinned, tol=self.tol, n_threads=self.n_threads
         )
-        return (self._safe(expected, old, new, present) if self.safeguard else new,)
+        return (self._safe(expected, old, new, present, pinned) if self.safeguard else new,)
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -169,21 +171,39 @@ class GraphSmoothness(Penalty):
         return replace(self, weights=tuple(weights))
 
     def _safe(
-        self, counts: np.ndarray, old: np.ndarray, new: np.ndarray, present: np.ndarray
+        self,
+        counts: np.ndarray,
+        old: np.ndarray,
+        new: np.ndarray,
+        present: np.ndarray,
+        pinned: np.ndarray | None,
     ) -> np.ndarray:
-        """Return the farthest of new, half way, a quarter ... that is not worse than old."""
+        """Return (15) if it is better than old, or a point on a way up that is not worse."""
         from scipy.special import xlogy
 
         def gain(theta: np.ndarray) -> float:  # the M-step function sum V log P - lambda R
             return xlogy(counts, theta, dtype=np.float64).sum() - self.value((theta,), present)
 
-        least, way = gain(old), new - old
+        least = gain(old)
+        if gain(new) > least:
+            return new
+        way = self._way_up(counts, old, pinned)
         for halvings in range(MAX_HALVINGS):
-            if halvings:
-                new = old + way * way.dtype.type(0.5**halvings)
+            new = old + way * way.dtype.type(0.5**halvings)
             if gain(new) >= least:
                 return new
         return old
+
+    def _way_up(self, counts: np.ndarray, old: np.ndarray, pinned: np.ndarray | None) -> np.ndarray:
+        """Return an ascent direction of the M-step function on the simplex."""
+        graph = self.graph
+        slope = graph.sum(axis=1)[:, None] * old - graph @ old
+        g = np.divide(counts, old, out=np.zeros_like(old), where=old > 0)
+        g -= (2 * self.strength) * slope
+        shift = np.maximum(-np.where(old > 0, g, np.inf).min(axis=1, keepdims=True), 0)
+        way = row_normalize(old * (g + shift), old, pinned) - old
+        way[shift[:, 0] > 0] *= 0.5
+        return way
 
 
 def roughness(theta: np.ndarray, graph: sp.csr_array) -> float:
